@@ -1,0 +1,34 @@
+# Everything stays inside the checkout: the virtual environment is .venv, its stamp lies in it.
+
+PYTHON ?= python3
+BIN := .venv/bin
+STAMP := .venv/.installed
+
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: setup demo test lint bench clean
+
+setup: $(STAMP)
+
+$(STAMP): pyproject.toml constraints.txt
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	@$(BIN)/python -m pip install --quiet -e '.[dev]' -c constraints.txt
+	@touch $@
+
+demo: setup
+	@$(BIN)/python -m tilth demo
+
+test: setup
+	@$(BIN)/python -m pytest
+
+lint: setup
+	@$(BIN)/ruff format --check .
+	@$(BIN)/ruff check .
+	@$(BIN)/mypy --strict -p tilth
+
+bench: setup
+	@$(BIN)/python -m bench
+
+clean:
+	rm -rf .venv .ruff_cache .mypy_cache .pytest_cache build dist
+	find $(wildcard tilth tests bench) -type d -name __pycache__ -prune -exec rm -rf {} +

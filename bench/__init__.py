@@ -1,0 +1,1 @@
+"""Measurements of Tilth against the bare thing it wraps, as ratios taken side by side."""

@@ -1,0 +1,43 @@
+"""`make bench`: print every figure beside its aim."""
+
+from __future__ import annotations
+
+import statistics
+import sys
+
+from bench.startup import help_ratio
+from bench.turns import bare_loop, harness
+
+ROUNDS = 3
+
+
+def figure(name: str, value: float, aim: float, unit: str = "x") -> None:
+    """Print one figure and whether it meets its aim."""
+    mark = "ok  " if value <= aim else "MISS"
+    sys.stdout.write(f"{mark}  {name:<58} {value:8.2f} {unit:<3} (aim <= {aim:g})\n")
+    sys.stdout.flush()
+
+
+def turns(count: int) -> None:
+    """Compare a turn of the harness with one of the bare loop, in alternation."""
+    ratios, late = [], []
+    for _ in range(ROUNDS):
+        bare, ours = bare_loop(count), harness(count)
+        ratios.append(ours.gap_ms / bare)
+        late.append(ours.late_bytes_a_turn / ours.bytes_a_turn)
+    figure(f"a turn against the bare loop, {count} turns", statistics.median(ratios), 1.3)
+    figure(f"bytes a turn, second half against first, {count} turns", statistics.median(late), 1.1)
+    if count >= 200:
+        kept = harness(count, memory=True)
+        figure(f"bytes written a turn, {count} turns", kept.bytes_a_turn / 1000, 4, "kB")
+        figure(f"peak memory over {count} turns", kept.peak_mb, 100, "MB")
+
+
+def main() -> None:
+    figure("tilth --help against importing typer", help_ratio(), 2.5)
+    for count in (50, 200):
+        turns(count)
+
+
+if __name__ == "__main__":
+    main()

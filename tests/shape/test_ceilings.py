@@ -1,0 +1,130 @@
+"""Ceilings on size, and words that must not stand in the code."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+FILE_LINES = 400
+FUNCTION_LINES = 50
+
+# The two places that answer for everything: the tool boundary and the command line's edge.
+CATCH_ALL = {"tilth/tools/registry.py", "tilth/cli/edge.py"}
+
+FORBIDDEN = {
+    "an open end": re.compile(r"\b(TODO|FIXME|XXX)\b"),
+    "a bare type-ignore": re.compile(r"#\s*type:\s*ignore(?!\[[a-z-]+)"),
+    "a bare noqa": re.compile(r"#\s*(ruff:\s*)?noqa(?!:\s*[A-Z]+[0-9]+)", re.IGNORECASE),
+}
+
+
+def files(*directories: str) -> list[Path]:
+    found = (path for name in directories for path in (ROOT / name).rglob("*.py"))
+    return sorted(found)
+
+
+def name_of(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+def long_functions(source: str) -> Iterator[str]:
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            lines = (node.end_lineno or node.lineno) - node.lineno + 1
+            if lines > FUNCTION_LINES:
+                yield f"{node.name} has {lines} lines"
+
+
+def catch_alls(source: str) -> Iterator[int]:
+    """Give the line of every handler that could swallow anything at all."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.ExceptHandler) and not _passes_on(node):
+            names = ast.walk(node.type) if node.type else iter(())
+            caught = {name.id for name in names if isinstance(name, ast.Name)}
+            if node.type is None or caught & {"Exception", "BaseException"}:
+                yield node.lineno
+
+
+def _passes_on(handler: ast.ExceptHandler) -> bool:
+    """Tell whether a handler only cleans up: its last word is a bare raise, and it never leaves."""
+    last = handler.body[-1]
+    leaves = any(isinstance(n, ast.Return | ast.Break | ast.Continue) for n in ast.walk(handler))
+    return isinstance(last, ast.Raise) and last.exc is None and not leaves
+
+
+def mock_imports(source: str) -> list[str]:
+    nodes = list(ast.walk(ast.parse(source)))
+    modules = [node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)]
+    modules += [a.name for node in nodes if isinstance(node, ast.Import) for a in node.names]
+    return [name for name in modules if name.split(".")[0] in ("unittest", "mock")]
+
+
+@pytest.mark.parametrize("path", files("tilth", "tests", "bench"), ids=name_of)
+def test_a_file_stays_below_the_ceilings_and_mocks_nothing(path: Path) -> None:
+    source = path.read_text("utf-8")
+    assert len(source.splitlines()) <= FILE_LINES
+    assert list(long_functions(source)) == []
+    assert mock_imports(source) == []
+
+
+@pytest.mark.parametrize("path", files("tilth"), ids=name_of)
+def test_a_file_leaves_no_open_end_and_silences_nothing(path: Path) -> None:
+    source = path.read_text("utf-8")
+    assert [what for what, pattern in FORBIDDEN.items() if pattern.search(source)] == []
+
+
+@pytest.mark.parametrize("path", files("tilth"), ids=name_of)
+def test_only_the_two_boundaries_catch_everything(path: Path) -> None:
+    lines = list(catch_alls(path.read_text("utf-8")))
+    assert len(lines) <= (1 if name_of(path) in CATCH_ALL else 0), f"lines {lines}"
+
+
+def test_a_long_function_is_found() -> None:
+    body = "    pass\n" * FUNCTION_LINES
+    assert list(long_functions(f"def f():\n{body}")) == ["f has 51 lines"]
+
+
+@pytest.mark.parametrize(
+    "handler",
+    ["except:", "except Exception:", "except (OSError, Exception):", "except BaseException:"],
+)
+def test_a_handler_for_everything_is_found(handler: str) -> None:
+    assert list(catch_alls(f"try:\n    f()\n{handler}\n    pass\n")) == [3]
+
+
+@pytest.mark.parametrize(
+    "handler",
+    ["except (OSError, ValueError):\n    pass", "except BaseException:\n    g()\n    raise"],
+)
+def test_a_narrow_handler_is_fine_and_so_is_a_clean_up(handler: str) -> None:
+    assert list(catch_alls(f"try:\n    f()\n{handler}\n")) == []
+
+
+def test_a_clean_up_that_may_leave_is_found() -> None:
+    handler = "except BaseException:\n        if x:\n            return\n        raise"
+    assert list(catch_alls(f"def f():\n    try:\n        g()\n    {handler}\n")) == [4]
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("x = 1  # type: " + "ignore", True),
+        ("x = 1  # type: " + "ignore[arg-type]  # the stub is wrong", False),
+        ("x = 1  # no" + "qa", True),
+        ("x = 1  # no" + "qa: S105  # not a password", False),
+        ("# TO" + "DO later", True),
+        ("todo = []", False),
+    ],
+)
+def test_a_forbidden_word_is_told_from_an_innocent_one(line: str, found: bool) -> None:
+    assert any(pattern.search(line) for pattern in FORBIDDEN.values()) is found
+
+
+@pytest.mark.parametrize("line", ["import unittest.mock", "from unittest import mock"])
+def test_an_import_of_mocks_is_found(line: str) -> None:
+    assert mock_imports(line)

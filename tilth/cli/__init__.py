@@ -1,0 +1,1 @@
+"""The command line: the edge where everything is put together and every error becomes a line."""

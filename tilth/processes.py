@@ -1,0 +1,223 @@
+"""The processes that descend from one command, and their end.
+
+On Linux this process becomes the reaper of its orphans, so whatever a command leaves running stays
+below us, however often it forked. A process is ended only when it is known to come from the
+command: by its ancestors, by its session, or by one of two marks that are handed down from parent
+to child, in the environment and in a resource limit. Elsewhere only the command's process group is
+ended. It never starts a process and never reads its output.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import functools
+import os
+import resource
+import secrets
+import signal
+import sys
+import threading
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+MARK = "RUN_MARK"
+
+_LINUX = sys.platform.startswith("linux")
+_PR_SET_CHILD_SUBREAPER = 36
+_END_S = 1.0
+# Linux has not heeded this limit since 2.4, but hands it down like any other.
+_RLIMIT_LOCKS = 10
+_marking = threading.Lock()
+
+
+@dataclass(frozen=True)
+class Process:
+    """Hold what the kernel tells of one process; pid and start together name it for good."""
+
+    pid: int
+    parent: int
+    session: int
+    start: int
+    is_zombie: bool
+
+
+class Tree:
+    """Know every process that descends from one command; enter it before the command starts."""
+
+    def __init__(self) -> None:
+        # A harness that itself runs under a harness keeps the outer mark in front of its own.
+        outer = os.environ.get(MARK)
+        own = secrets.token_hex(8)
+        self.mark = f"{outer}/{own}" if outer else own
+        self._limit = secrets.randbits(60)
+        self._root: int | None = None
+        self._known: dict[int, int] = {}
+        self._sessions: set[int] = set()
+        self._earlier: frozenset[int] = frozenset()
+
+    def __enter__(self) -> Tree:
+        if _LINUX:
+            _adopt_orphans(os.getpid())
+            self._earlier = frozenset(_children(os.getpid()))
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        # An interrupt can fall between the start of the command and our knowing of it.
+        if kind is not None:
+            self.end()
+
+    @contextlib.contextmanager
+    def marking(self) -> Iterator[None]:
+        """Lend our own process the mark that the command is to be born with.
+
+        Set on the command after its start, it would come too late for a child that is quicker. A
+        child that another thread starts in this moment gets it too; it is still left alone, being
+        in our session.
+        """
+        if not _LINUX:
+            yield
+            return
+        with _marking:
+            before = resource.getrlimit(_RLIMIT_LOCKS)
+            if before[1] == resource.RLIM_INFINITY:
+                resource.setrlimit(_RLIMIT_LOCKS, (self._limit, before[1]))
+            try:
+                yield
+            finally:
+                resource.setrlimit(_RLIMIT_LOCKS, before)
+
+    def plant(self, root: int) -> None:
+        """Take the command's first process, the leader of a session of its own."""
+        self._root = root
+        self._sessions.add(root)
+
+    def look(self) -> list[Process]:
+        """Find what is alive of the tree now, and remember it past the death of its parents."""
+        if not _LINUX:
+            return []
+        queue = [*self._orphans(), *self._known]
+        if self._root is not None:
+            queue.append(self._root)
+        found: dict[int, Process] = {}
+        while queue:
+            pid = queue.pop()
+            process = None if pid in found else _read(pid)
+            if process is None or self._known.get(pid, process.start) != process.start:
+                continue
+            found[pid] = process
+            self._known[pid] = process.start
+            self._sessions.add(process.session)
+            queue.extend(_children(pid))
+        return [process for process in found.values() if not self._is_over(process)]
+
+    def end(self) -> None:
+        """Kill what is alive of the tree and wait, for a moment, until it is gone."""
+        if self._root is not None:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._root, signal.SIGKILL)
+        give_up = time.monotonic() + _END_S
+        pause = 0.0005
+        while (alive := self.look()) and time.monotonic() < give_up:
+            _kill(alive)
+            time.sleep(pause)
+            pause = min(pause * 2, 0.02)
+        self._root = None
+
+    def _is_over(self, process: Process) -> bool:
+        """Tell whether nothing is left to do; a zombie that fell to us is reaped on the way."""
+        if not process.is_zombie:
+            return False
+        if process.pid == self._root:
+            return True  # whoever started the command reads its exit status
+        if process.parent != os.getpid():
+            return False
+        with contextlib.suppress(ChildProcessError):
+            os.waitpid(process.pid, os.WNOHANG)
+        self._known.pop(process.pid, None)
+        return True
+
+    def _orphans(self) -> list[int]:
+        """Find our own new children that were born somewhere in the tree."""
+        ours = [pid for pid in _children(os.getpid()) if pid not in self._earlier]
+        return [pid for pid in ours if pid != self._root and self._is_orphan(pid)]
+
+    def _is_orphan(self, pid: int) -> bool:
+        process = _read(pid)
+        # The command got a session of its own, and no process ever gets back into ours.
+        if process is None or process.session == os.getsid(0):
+            return False
+        if self._known.get(pid) == process.start or process.session in self._sessions:
+            return True
+        mark = _mark_of(pid)
+        if mark is not None:
+            return mark == self.mark or mark.startswith(f"{self.mark}/")
+        # The environment can be cleared and a zombie has none; the limit stays.
+        return str(self._limit).encode() in _words(f"/proc/{pid}/limits")
+
+
+@functools.cache
+def _adopt_orphans(pid: int) -> None:
+    """Become the reaper of orphans, once; a fork does not inherit this, so the pid is asked for."""
+    ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def _kill(processes: Iterable[Process]) -> None:
+    for process in processes:
+        # Read once more: between look and kill the number may have passed to a stranger.
+        current = _read(process.pid)
+        if current is not None and current.start == process.start:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(process.pid, signal.SIGKILL)
+
+
+def _children(pid: int) -> list[int]:
+    if not os.path.exists("/proc/thread-self/children"):
+        return _children_by_scan(pid)
+    try:
+        threads = os.listdir(f"/proc/{pid}/task")
+    except OSError:
+        return []
+    return [int(child) for tid in threads for child in _words(f"/proc/{pid}/task/{tid}/children")]
+
+
+def _children_by_scan(pid: int) -> list[int]:
+    """Find children the slow way, for kernels that do not list them."""
+    everyone = (_read(int(name)) for name in os.listdir("/proc") if name.isdigit())
+    return [process.pid for process in everyone if process is not None and process.parent == pid]
+
+
+def _read(pid: int) -> Process | None:
+    # The name, in brackets, may hold anything at all: count from the last bracket.
+    fields = _bytes(f"/proc/{pid}/stat").rpartition(b")")[2].split()
+    if len(fields) < 20:
+        return None
+    return Process(
+        pid=pid,
+        parent=int(fields[1]),
+        session=int(fields[3]),
+        start=int(fields[19]),
+        is_zombie=fields[0] in (b"Z", b"X"),
+    )
+
+
+def _mark_of(pid: int) -> str | None:
+    prefix = f"{MARK}=".encode()
+    for entry in _bytes(f"/proc/{pid}/environ").split(b"\0"):
+        if entry.startswith(prefix):
+            return entry.removeprefix(prefix).decode("utf-8", "replace")
+    return None
+
+
+def _words(path: str) -> list[bytes]:
+    return _bytes(path).split()
+
+
+def _bytes(path: str) -> bytes:
+    """Read a file of /proc; a process that is gone or not ours to read has nothing to say."""
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError:
+        return b""

@@ -1,0 +1,333 @@
+"""The session: one run of one PRD against one repo, as it stands on disk.
+
+The only writer under the sessions directory, apart from the worktree's own content. Everything it
+keeps beside the event log can be rebuilt from that log.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from pydantic import ConfigDict, ValidationError
+
+from tilth.budget import Spend
+from tilth.clock import Clock, stamp
+from tilth.errors import CorruptSession, DiskError, UnknownSession
+from tilth.eventlog import read_events
+from tilth.mask import Mask
+from tilth.messages import Role
+from tilth.outcomes import StopReason
+from tilth.payloads import SCHEMA_VERSION
+from tilth.prd import Plan, Task
+from tilth.requests import OperatorRequest
+from tilth.store import (
+    PRIVATE_DIR,
+    Journal,
+    Lock,
+    read_json,
+    read_lines,
+    replace_bytes,
+    replace_json,
+    sync_dir,
+    write_new,
+)
+from tilth.values import Value, describe_faults, jsonable
+from tilth.verdict import LedgerEntry
+
+SESSION_ID = re.compile(r"[0-9]{8}-[0-9]{6}-[0-9a-f]{6}")
+PROGRESS_LINES = 30
+
+
+class SessionStatus(StrEnum):
+    """Say where a session stands."""
+
+    INTERVIEWING = "interviewing"
+    PREPARED = "prepared"
+    RUNNING = "running"
+    STOPPED = "stopped"
+    WAITING = "waiting"
+    FAILED = "failed"
+    DONE = "done"
+
+
+_STATUS_AFTER = {
+    StopReason.ALL_DONE: SessionStatus.DONE,
+    StopReason.BLOCKED: SessionStatus.WAITING,
+    StopReason.ITER_CAP: SessionStatus.FAILED,
+    StopReason.EVALUATOR_CAP: SessionStatus.FAILED,
+    StopReason.NO_CASE: SessionStatus.FAILED,
+}
+
+
+class Checkpoint(Value):
+    """Hold what `checkpoint.json` says."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    schema_version: int = SCHEMA_VERSION
+    session: str
+    status: SessionStatus
+    source: str
+    branch: str
+    base_commit: str
+    prd: str | None = None
+    prd_sha256: str | None = None
+    created: str
+    updated: str
+    usage: Mapping[Role, Spend] = {}
+
+
+def session_id(moment: datetime, token: str) -> str:
+    """Make an id from a moment and six random hex digits."""
+    return f"{moment:%Y%m%d-%H%M%S}-{token[:6]}"
+
+
+def branch_of(session: str) -> str:
+    return f"session/{session}"
+
+
+def checked_id(text: str) -> str:
+    """Let only a well-formed full id through."""
+    if not SESSION_ID.fullmatch(text):
+        raise UnknownSession(
+            f"{text!r} is not a session id (like 20261116-093000-a1b2c3); see `tilth info`"
+        )
+    return text
+
+
+class Session:
+    """Read and write one session's files."""
+
+    def __init__(self, directory: Path, clock: Clock, mask: Mask) -> None:
+        self.directory = directory
+        self.id = checked_id(directory.name)
+        self._clock = clock
+        self._mask = mask
+        self._lock = Lock(directory / "lock")
+        self._checkpoint: Checkpoint | None = None
+        self._plan: Plan | None = None
+
+    @classmethod
+    def new(
+        cls,
+        sessions: Path,
+        checkpoint: Checkpoint,
+        plan: Plan,
+        seed_tests: Mapping[str, bytes],
+        *,
+        clock: Clock,
+        mask: Mask,
+    ) -> Session:
+        """Make a session's directory; it appears complete, by rename, already locked."""
+        staged = sessions / f".new-{checked_id(checkpoint.session)}"
+        place = sessions / checkpoint.session
+        try:
+            sessions.mkdir(mode=PRIVATE_DIR, parents=True, exist_ok=True)
+            staged.mkdir(mode=PRIVATE_DIR)
+            for name in ("ledger", "seed-tests"):
+                (staged / name).mkdir(mode=PRIVATE_DIR)
+            write_new(staged / "seed-tests", seed_tests)
+            replace_json(staged / "checkpoint.json", jsonable(checkpoint))
+            replace_json(staged / "prd.json", jsonable(plan))
+            write_new(staged, {"events.jsonl": b"", "progress.txt": b""})
+            lock = Lock(staged / "lock")
+            lock.acquire()
+            os.rename(staged, place)
+            sync_dir(sessions)
+        except OSError as error:
+            shutil.rmtree(staged, ignore_errors=True)
+            raise DiskError(f"cannot create a session in {sessions}: {error.strerror}") from error
+        session = cls(place, clock, mask)
+        session._lock = lock
+        return session
+
+    @classmethod
+    def wake(cls, sessions: Path, session: str, *, clock: Clock, mask: Mask) -> Session:
+        """Open a session from disk alone and take its lock."""
+        woken = cls.look(sessions, session, clock=clock, mask=mask)
+        woken._lock.acquire()
+        return woken
+
+    @classmethod
+    def look(cls, sessions: Path, session: str, *, clock: Clock, mask: Mask) -> Session:
+        """Open a session for reading only."""
+        directory = sessions / checked_id(session)
+        if not (directory / "checkpoint.json").exists():
+            raise UnknownSession(f"no session {session} in {sessions}; see `tilth info`")
+        return cls(directory, clock, mask)
+
+    def release(self) -> None:
+        """Give the lock back."""
+        self._lock.release()
+
+    def discard(self) -> None:
+        """Take back a session that never began."""
+        self.release()
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+    @property
+    def workspace(self) -> Path:
+        return self.directory / "workspace"
+
+    @property
+    def seed_tests(self) -> Path:
+        return self.directory / "seed-tests"
+
+    @property
+    def log_path(self) -> Path:
+        return self.directory / "events.jsonl"
+
+    def events(self) -> Iterator[dict[str, Any]]:
+        """Read the event log, line by line."""
+        return read_events(self.log_path)
+
+    @property
+    def checkpoint(self) -> Checkpoint:
+        if self._checkpoint is None:
+            path = self.directory / "checkpoint.json"
+            self._checkpoint = _validated(Checkpoint, read_json(path), path)
+            if self._checkpoint.schema_version > SCHEMA_VERSION:
+                raise CorruptSession(
+                    f"{path}: written in schema {self._checkpoint.schema_version}, this Tilth "
+                    f"reads up to {SCHEMA_VERSION}; use the newer Tilth that wrote it"
+                )
+        return self._checkpoint
+
+    def save_checkpoint(
+        self, status: SessionStatus, spend: Mapping[Role, Spend] | None = None
+    ) -> None:
+        """Replace the checkpoint with a new status and spend."""
+        changes: dict[str, Any] = {"status": status, "updated": stamp(self._clock.now())}
+        if spend is not None:
+            changes["usage"] = dict(spend)
+        self._checkpoint = self.checkpoint.model_copy(update=changes)
+        replace_json(self.directory / "checkpoint.json", jsonable(self._checkpoint))
+
+    @property
+    def plan(self) -> Plan:
+        if self._plan is None:
+            path = self.directory / "prd.json"
+            self._plan = _validated(Plan, read_json(path), path)
+        return self._plan
+
+    def save_task(self, task: Task) -> Plan:
+        """Replace the session's PRD with one task in its new state."""
+        self._plan = self.plan.replaced(task)
+        replace_json(self.directory / "prd.json", self._mask.data(jsonable(self._plan)))
+        return self._plan
+
+    def append_ledger_entry(self, entry: LedgerEntry) -> int:
+        """Append a verdict to its task's ledger and give the number of entries."""
+        path = self._ledger_path(entry.task_id)
+        self._append(path, self._mask.known(entry.model_dump_json()))
+        return sum(1 for _ in read_lines(path))
+
+    def read_ledger(self, task_id: str) -> tuple[LedgerEntry, ...]:
+        """Give all verdicts on a task, oldest first."""
+        path = self._ledger_path(task_id)
+        return tuple(_validated(LedgerEntry, line, path) for line in read_lines(path))
+
+    def _ledger_path(self, task_id: str) -> Path:
+        if self.plan.task(task_id) is None:
+            raise UnknownSession(f"session {self.id} has no task {task_id!r}")
+        return self.directory / "ledger" / f"{task_id}.jsonl"
+
+    def append_progress(self, line: str) -> None:
+        """Add one line to the story of the session."""
+        path = self.directory / "progress.txt"
+        old = path.read_bytes() if path.exists() else b""
+        flat = " ".join(self._mask.known(line).split())
+        replace_bytes(path, old + flat.encode("utf-8", "backslashreplace") + b"\n")
+
+    def progress(self) -> tuple[str, ...]:
+        """Give the last lines of the story of the session."""
+        path = self.directory / "progress.txt"
+        if not path.exists():
+            return ()
+        lines = path.read_text("utf-8", "replace").splitlines()
+        return tuple(lines[-PROGRESS_LINES:])
+
+    def save_summary(self, summary: Mapping[str, Any]) -> None:
+        replace_json(self.directory / "summary.json", self._mask.data(dict(summary)))
+
+    def save_learnings(self, task: Task, learnings: Sequence[str]) -> None:
+        """Add what an accepted task taught to the notes for the user."""
+        path = self.directory / "proposed-learnings.md"
+        old = path.read_text("utf-8", "replace") if path.exists() else "# Proposed learnings\n"
+        title = " ".join(task.title.split())
+        items = "".join(f"- {' '.join(item.split())}\n" for item in learnings)
+        text = self._mask.known(f"{old}\n## {task.id} {title}\n\n{items}")
+        replace_bytes(path, text.encode("utf-8", "backslashreplace"))
+
+    def seed_meta(self) -> Mapping[str, Any]:
+        """Give the interview's record, or nothing when there was no interview."""
+        path = self.directory / "seed-meta.json"
+        if not path.exists():
+            return {}
+        meta = read_json(path)
+        if not isinstance(meta, dict):
+            raise CorruptSession(f"{path}: must hold an object")
+        return meta
+
+    def append_request(self, request: OperatorRequest) -> None:
+        """Put a question, a flag or an answer on record."""
+        path = self.directory / "operator-requests.jsonl"
+        self._append(path, self._mask.known(request.model_dump_json()))
+
+    def requests(self) -> tuple[OperatorRequest, ...]:
+        """Give all questions, flags and answers, oldest first."""
+        path = self.directory / "operator-requests.jsonl"
+        return tuple(_validated(OperatorRequest, line, path) for line in read_lines(path))
+
+    def close_out(self, reason: StopReason, spend: Mapping[Role, Spend]) -> None:
+        """Leave the checkpoint as a stopped run should be found."""
+        self.save_checkpoint(_STATUS_AFTER.get(reason, SessionStatus.STOPPED), spend)
+
+    def _append(self, path: Path, line: str) -> None:
+        journal = Journal(path)
+        try:
+            journal.append(line, sync=True)
+        finally:
+            journal.close()
+
+
+def _validated(model: type[Any], content: Any, path: Path) -> Any:
+    try:
+        return model.model_validate(content)
+    except ValidationError as error:
+        raise CorruptSession(f"{path}: {describe_faults(error)}") from None
+
+
+def list_sessions(sessions: Path) -> tuple[str, ...]:
+    """Give the ids of all sessions, oldest first."""
+    try:
+        names: Iterable[str] = os.listdir(sessions)
+    except OSError:
+        return ()
+    return tuple(sorted(name for name in names if SESSION_ID.fullmatch(name)))
+
+
+def find_session(sessions: Path, wanted: str) -> str:
+    """Turn an id, a unique prefix or `latest` into a full id."""
+    known = list_sessions(sessions)
+    if wanted == "latest":
+        if not known:
+            raise UnknownSession(f"there is no session in {sessions} yet; start with `tilth run`")
+        return known[-1]
+    if wanted in known:
+        return wanted
+    matches = [name for name in known if wanted and name.startswith(wanted)]
+    if len(matches) == 1:
+        return matches[0]
+    if matches:
+        raise UnknownSession(
+            f"{wanted!r} could be {len(matches)} sessions ({', '.join(matches[:3])} …); give more"
+        )
+    raise UnknownSession(f"no session starts with {wanted!r} in {sessions}; see `tilth info`")

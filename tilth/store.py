@@ -1,0 +1,222 @@
+"""The store: files that are replaced whole or only appended to, and the lock that guards them.
+
+Every write either lands whole or leaves the old content; a failure is a DiskError that names the
+file. It knows nothing of sessions.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from tilth.errors import CorruptSession, DiskError, SessionBusy
+
+PRIVATE_DIR = 0o700
+PRIVATE_FILE = 0o600
+_LONGEST_LINE = 512 * 1024 * 1024
+
+
+def replace_bytes(path: Path, content: bytes) -> None:
+    """Replace a file atomically and have it on disk before returning."""
+    try:
+        handle, staged = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                os.fchmod(file.fileno(), PRIVATE_FILE)
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(staged, path)
+        except BaseException:
+            Path(staged).unlink(missing_ok=True)
+            raise
+        sync_dir(path.parent)
+    except OSError as error:
+        raise _cannot_write(path, error) from error
+
+
+def replace_json(path: Path, value: Any) -> None:
+    """Replace a JSON file atomically."""
+    text = json.dumps(value, ensure_ascii=False, indent=2) + "\n"
+    replace_bytes(path, text.encode("utf-8", "backslashreplace"))
+
+
+def read_json(path: Path) -> Any:
+    """Read a JSON file of a session; one that cannot be read is a corrupt session."""
+    try:
+        return json.loads(path.read_bytes())
+    except FileNotFoundError:
+        raise CorruptSession(f"{path}: the file is missing") from None
+    except (ValueError, OSError) as error:
+        raise CorruptSession(f"{path}: cannot be read: {error}") from None
+
+
+def sync_dir(path: Path) -> None:
+    """Have a directory's entries on disk."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _cannot_write(path: Path, error: OSError) -> DiskError:
+    return DiskError(f"cannot write {path}: {error.strerror or error}; free space or fix access")
+
+
+class Journal:
+    """Append JSON lines to one file, one write a line, and keep it open between them.
+
+    A torn last line, left by a crash, was never acknowledged: it is moved to `<name>.torn` when the
+    journal is opened.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        try:
+            flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
+            self._handle = os.open(path, flags, PRIVATE_FILE)
+            self._size = self._cut_torn_tail()
+        except OSError as error:
+            raise _cannot_write(path, error) from error
+
+    def append(self, line: str, *, sync: bool = False) -> None:
+        """Write one line; on failure the file is as it was before."""
+        record = line.encode("utf-8", "backslashreplace") + b"\n"
+        try:
+            written = os.write(self._handle, record)
+            if written != len(record):
+                os.ftruncate(self._handle, self._size)
+                raise DiskError(f"cannot write {self._path}: the disk is full; free some space")
+            self._size += written
+            if sync:
+                os.fdatasync(self._handle)
+        except OSError as error:
+            raise _cannot_write(self._path, error) from error
+
+    def close(self) -> None:
+        if self._handle >= 0:
+            os.close(self._handle)
+            self._handle = -1
+
+    def _cut_torn_tail(self) -> int:
+        size = os.fstat(self._handle).st_size
+        end = _end_of_last_line(self._handle, size)
+        if end < size:
+            torn = os.pread(self._handle, min(size - end, _LONGEST_LINE), end)
+            aside = self._path.with_name(self._path.name + ".torn")
+            with open(
+                os.open(aside, os.O_WRONLY | os.O_APPEND | os.O_CREAT, PRIVATE_FILE), "ab"
+            ) as f:
+                f.write(torn + b"\n")
+            os.ftruncate(self._handle, end)
+        return end
+
+
+def _end_of_last_line(handle: int, size: int) -> int:
+    chunk = 64 * 1024
+    position = size
+    while position > 0:
+        start = max(0, position - chunk)
+        found = os.pread(handle, position - start, start).rfind(b"\n")
+        if found >= 0:
+            return start + found + 1
+        position = start
+    return 0
+
+
+def read_lines(path: Path) -> Iterator[dict[str, Any]]:
+    """Read a journal line by line in constant memory; a torn last line is passed over."""
+    try:
+        file = path.open("rb")
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise CorruptSession(f"{path}: cannot be read: {error.strerror}") from None
+    with file:
+        for number, raw in enumerate(file, start=1):
+            if not raw.endswith(b"\n"):
+                return
+            yield _parsed(raw, path, number)
+
+
+def _parsed(raw: bytes, path: Path, number: int) -> dict[str, Any]:
+    try:
+        line = json.loads(raw)
+    except ValueError as error:
+        raise CorruptSession(f"{path}: line {number} is not JSON: {error}") from None
+    if not isinstance(line, dict):
+        raise CorruptSession(f"{path}: line {number} is not an object")
+    return line
+
+
+class Lock:
+    """Hold a kernel lock on a file; it is free as soon as its holder is gone."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._handle = -1
+
+    def acquire(self) -> None:
+        """Take the lock at once, or raise SessionBusy naming the holder."""
+        try:
+            handle = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE_FILE)
+        except OSError as error:
+            raise _cannot_write(self._path, error) from error
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            holder = os.pread(handle, 32, 0).decode("ascii", "replace").strip() or "unknown"
+            os.close(handle)
+            name = self._path.parent.name
+            raise SessionBusy(
+                f"session {name} is in use by process {holder}; wait for it or stop it first"
+            ) from None
+        self._handle = handle
+        self._write_pid()
+
+    def _write_pid(self) -> None:
+        try:
+            os.ftruncate(self._handle, 0)
+            os.pwrite(self._handle, f"{os.getpid()}\n".encode(), 0)
+        except OSError as error:
+            self.release()
+            raise _cannot_write(self._path, error) from error
+
+    def release(self) -> None:
+        if self._handle >= 0:
+            os.close(self._handle)
+            self._handle = -1
+
+    def __enter__(self) -> Lock:
+        self.acquire()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.release()
+
+
+def write_new(directory: Path, files: Mapping[str, bytes]) -> None:
+    """Write files into a directory that is not yet in its place."""
+    try:
+        for name, content in files.items():
+            path = directory / name
+            path.parent.mkdir(mode=PRIVATE_DIR, parents=True, exist_ok=True)
+            handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE_FILE)
+            with os.fdopen(handle, "wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+    except OSError as error:
+        raise _cannot_write(directory, error) from error

@@ -1,0 +1,8 @@
+"""The worker's hands: the tools that read, change and run things in one worktree."""
+
+from tilth.tools.guard import Blocked
+from tilth.tools.lint import find_ruff
+from tilth.tools.outcome import HookRun, Outcome
+from tilth.tools.registry import Toolbox
+
+__all__ = ["Blocked", "HookRun", "Outcome", "Toolbox", "find_ruff"]

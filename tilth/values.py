@@ -1,0 +1,33 @@
+"""The base of every frozen value, and the JSON they are written in."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+
+class Value(BaseModel):
+    """Be immutable and refuse fields nobody declared."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+def canonical(value: Any) -> str:
+    """Render JSON in the one form that hashes are taken of."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def jsonable(value: Value) -> dict[str, Any]:
+    """Turn a value into plain JSON data."""
+    return value.model_dump(mode="json")
+
+
+def describe_faults(error: ValidationError) -> str:
+    """Say in one line what a value lacks, for whoever wrote it."""
+    faults = []
+    for fault in error.errors(include_url=False, include_context=False):
+        where = ".".join(str(part) for part in fault["loc"])
+        faults.append(f"{where}: {fault['msg']}" if where else fault["msg"])
+    return "; ".join(faults)
