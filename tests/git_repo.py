@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
-from tilth.repo import open_source
+from tilth.repository.repo import open_source
 from tilth.workspace import Workspace
 
 SESSION = "20260102-030405-abcdef"

@@ -24,8 +24,7 @@ from tilth.outcomes import StopReason
 from tilth.prd import Plan, Task
 from tilth.requests import OperatorRequest
 from tilth.settings import Settings
-from tilth.tools.guard import Blocked
-from tilth.tools.outcome import Outcome
+from tilth.tooling import Blocked, Outcome
 from tilth.verdict import LedgerEntry
 
 

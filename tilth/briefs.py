@@ -19,7 +19,7 @@ from tilth.verdict import LedgerEntry, format_ledger
 
 DIFF_LIMIT = 200_000
 FILE_LIMIT = 60_000
-_TASK_LINE = re.compile(r"^(\s*# Your task:)", re.MULTILINE)
+_TASK_LINE = re.compile(r"#(?=[^\S\n]*Your task:)", re.IGNORECASE)
 
 NUDGE = (
     "Your answer called no tool, so nothing happened. Go on with the task: call a tool, or call "
@@ -220,8 +220,9 @@ def one_line(text: str) -> str:
 
 
 def _own(text: str) -> str:
-    # The line that names the task stands once; text from elsewhere may not repeat it.
-    return _TASK_LINE.sub(r"\\\1", text)
+    # The line that names the task stands once; text from elsewhere may not repeat it, whatever
+    # counts as the end of a line.
+    return _TASK_LINE.sub(r"\\#", text)
 
 
 def _section(heading: str, body: str) -> str:

@@ -30,10 +30,14 @@ class Bundle:
 
 def find_prd(target: Path) -> Path | None:
     """Give the PRD a target names or holds."""
-    if target.is_dir():
-        prd = target / PRD_NAME
-        return prd if prd.exists() else None
-    if not target.exists():
+    try:
+        if target.is_dir():
+            prd = target / PRD_NAME
+            return prd if prd.exists() else None
+        exists = target.exists()
+    except OSError as error:
+        raise UserError(f"{target} cannot be read: {error.strerror}") from None
+    if not exists:
         raise UserError(f"{target} does not exist; name a {PRD_NAME} or a directory that holds one")
     return target
 

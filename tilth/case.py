@@ -108,7 +108,10 @@ def parse_case(arguments: Any, task: Task, file_exists: Callable[[str], bool]) -
 
 def parse_blocker(arguments: Any) -> Blocker:
     """Read a blocker, or raise Unreadable."""
-    return _validated(Blocker, arguments, RAISE_BLOCKER.name)
+    blocker = _validated(Blocker, arguments, RAISE_BLOCKER.name)
+    if not blocker.reason.strip():
+        raise Unreadable("raise_blocker: reason is empty")
+    return blocker
 
 
 def _validated(model: type[ModelT], arguments: Any, tool: str) -> ModelT:
@@ -152,8 +155,10 @@ def _missing_files(case: Case, file_exists: Callable[[str], bool]) -> list[str]:
 
 
 def _paths(addressed_by: str) -> list[str]:
-    parts = (part.strip().strip("`") for part in addressed_by.split(","))
-    return [path for part in parts if (path := part.split(":", 1)[0].strip())]
+    first, *rest = addressed_by.split(",")
+    # After a comma a bare word is one more symbol or argument (`a.py:f(x, y)`), not a file.
+    named = [first, *(part for part in rest if any(mark in part for mark in ":/."))]
+    return [path for part in named if (path := part.split(":", 1)[0].strip("` \t\r\n"))]
 
 
 def render_case(case: Case) -> str:

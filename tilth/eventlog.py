@@ -13,7 +13,7 @@ from typing import Any
 
 from tilth.clock import Clock, stamp
 from tilth.errors import CorruptSession
-from tilth.events import SYNCED, Event, Scope, Sink, parse_event
+from tilth.events import SYNCED, Event, Scope, Sink
 from tilth.mask import Mask
 from tilth.payloads import SCHEMA_VERSION, Payload
 from tilth.store import Journal, read_lines
@@ -46,15 +46,19 @@ class EventLog:
         """Write one event, then tell the sinks."""
         seq = self._last_seq + 1
         event = Event(seq, stamp(self._clock.now()), self._session, scope, payload)
-        text = json.dumps(event.to_line(), ensure_ascii=False, separators=(",", ":"))
-        masked = self._mask.known(text)
-        self._journal.append(masked, sync=payload.type in SYNCED)
+        text = _written(event)
+        if self._mask.known(text) != text:
+            event = dataclasses.replace(event, payload=self._mask.data(payload))
+            text = _written(event)
+        self._journal.append(text, sync=payload.type in SYNCED)
         self._last_seq = seq
-        if masked != text:
-            event = parse_event(json.loads(masked))
         for sink in self._sinks:
             sink.take(event)
         return event
+
+
+def _written(event: Event) -> str:
+    return json.dumps(event.to_line(), ensure_ascii=False, separators=(",", ":"))
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -47,8 +47,9 @@ class Baseline(Value):
     """Hold what is true of the base before the worker starts.
 
     `report` and `results` are about this task's seed tests; a task without any has no report.
-    `red_elsewhere` and `skipped` name tests that the worker is not blamed for. `violations` counts
-    ruff's findings by `path|code|message`.
+    `red_elsewhere` and `skipped` name tests that the worker is not blamed for, `replaced` the parts
+    of pytest that the project replaces anyway. `violations` counts ruff's findings by
+    `path|code|message`.
     """
 
     report: Report | None = None
@@ -56,6 +57,7 @@ class Baseline(Value):
     already_green: tuple[str, ...] = ()
     red_elsewhere: tuple[str, ...] = ()
     skipped: tuple[str, ...] = ()
+    replaced: tuple[str, ...] = ()
     violations: Mapping[str, int] = {}
 
     @property

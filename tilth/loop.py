@@ -11,14 +11,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from tilth import landing
-from tilth.asking import ask, check_caps
-from tilth.attempt import Attempt, Green, Submission
 from tilth.bench import Bench
 from tilth.briefs import CUT_CALL, CUT_TEXT, NUDGE, ONE_CASE
 from tilth.case import RAISE_BLOCKER, SUBMIT_CASE, Case, parse_case
 from tilth.clock import stamp
-from tilth.dispute import hear_blocker
 from tilth.errors import (
     CapReached,
     DiskError,
@@ -28,9 +24,15 @@ from tilth.errors import (
     UserError,
     WorkspaceError,
 )
+from tilth.exchange import landing
+from tilth.exchange.asking import ask, check_caps
+from tilth.exchange.attempt import Attempt, Green, Submission
+from tilth.exchange.dispute import hear_blocker
+from tilth.exchange.opening import begin, take_baseline, validator_run
+from tilth.exchange.review import ask_again, open_review, unread_verdict
+from tilth.exchange.toolrun import give_result, run_tool
 from tilth.findings import Baseline, Validation
 from tilth.messages import ToolCall, ToolResult, Turn
-from tilth.opening import begin, take_baseline, validator_run
 from tilth.outcomes import ExitCode, FailReason, StopReason, TaskEnd, exit_code
 from tilth.payloads import (
     CaseParseError,
@@ -44,9 +46,7 @@ from tilth.payloads import (
 )
 from tilth.prd import Plan, Status, Task
 from tilth.requests import still_open
-from tilth.review import ask_again, open_review, unread_verdict
 from tilth.settings import OnExhausted
-from tilth.toolrun import give_result, run_tool
 from tilth.verdict import (
     Judged,
     LedgerEntry,

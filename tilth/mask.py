@@ -9,8 +9,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from enum import Enum
 from typing import Any
+
+from tilth.values import Value
 
 HIDDEN = "[hidden]"
 _SHORTEST = 6
@@ -49,9 +52,19 @@ class Mask:
         return _LOOKS_LIKE_A_KEY.sub(HIDDEN, self.known(text))
 
     def data(self, value: Any) -> Any:
-        """Hide known key values anywhere in JSON data."""
-        if not self._forms:
+        """Hide known key values in every text of JSON data or of a value.
+
+        Only texts are looked at, one by one: a key made of digits must not break a number, nor a
+        key that is a word the shape of the data.
+        """
+        if not self._forms or isinstance(value, Enum):
             return value
-        text = json.dumps(value, ensure_ascii=False)
-        masked = self.known(text)
-        return value if masked == text else json.loads(masked)
+        if isinstance(value, str):
+            return self.known(value)
+        if isinstance(value, Mapping):
+            return {self.data(key): self.data(item) for key, item in value.items()}
+        if isinstance(value, list | tuple):
+            return type(value)(self.data(item) for item in value)
+        if isinstance(value, Value):
+            return value.model_copy(update={name: self.data(item) for name, item in value})
+        return value

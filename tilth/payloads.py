@@ -82,6 +82,7 @@ class PromptAssembled(Payload):
     type: Literal["prompt_assembled"] = "prompt_assembled"
     conversation: str
     role: Role
+    endpoint: str
     head: dict[str, Any]
     messages: tuple[Block, ...]
 
@@ -207,6 +208,9 @@ class CaseSubmitted(Payload):
 class EvaluatorVerdict(Payload, LedgerEntry):
     """Hold a ledger entry at the moment it was ruled; `call_id` is the case it answers."""
 
+    # Said again: of two bases the last one's word would hold, and a ledger entry forbids.
+    model_config = ConfigDict(frozen=True, extra="allow")
+
     type: Literal["evaluator_verdict"] = "evaluator_verdict"
     call_id: str
 
@@ -249,8 +253,8 @@ class BlockerRaised(Payload):
     type: Literal["blocker_raised"] = "blocker_raised"
     call_id: str
     blocker: Blocker
-    contract_at_fault: bool | None = None
-    ruling: str | None = None
+    contract_at_fault: bool
+    ruling: str
 
 
 class OperatorRequested(Payload):

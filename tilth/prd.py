@@ -12,12 +12,12 @@ from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from tilth.errors import BadPlan
 from tilth.values import Value
 
-TASK_ID = re.compile(r"T-[0-9]{3,}")
+TASK_ID = re.compile(r"^T-[0-9]{3,}$")
 
 
 class Status(StrEnum):
@@ -42,7 +42,7 @@ LEGAL_MOVES: dict[Status, frozenset[Status]] = {
 class Task(Value):
     """Hold one task: what was asked for, and what the harness keeps about it."""
 
-    id: str
+    id: str = Field(pattern=TASK_ID.pattern)
     title: str
     description: str
     acceptance_criteria: tuple[str, ...]
@@ -80,6 +80,12 @@ class Plan(Value):
     version: Literal[1] = 1
     feature: str | None = None
     tasks: tuple[Task, ...] = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _ids_are_unique(self) -> Plan:
+        if len({task.id for task in self.tasks}) < len(self.tasks):
+            raise ValueError("two tasks have the same id")
+        return self
 
     def task(self, task_id: str) -> Task | None:
         return next((task for task in self.tasks if task.id == task_id), None)
@@ -310,9 +316,11 @@ def _check_story(story: Any, where: str, problems: list[str]) -> None:
         problems.append(f"{where}.passes: must be true or false, got {_kind(story['passes'])}")
 
 
-def _priority(story: dict[str, Any]) -> float:
-    # A story without a priority comes after those that have one.
-    return float(story.get("priority", float("inf")))
+def _priority(story: dict[str, Any]) -> int | float:
+    # A story without a priority comes after those that have one. A whole number may be too large
+    # for a float, so it is compared as it is.
+    priority: int | float = story.get("priority", float("inf"))
+    return priority
 
 
 def _story_task(story: dict[str, Any], number: int) -> dict[str, Any]:

@@ -94,23 +94,22 @@ class Tree:
         self._sessions.add(root)
 
     def look(self) -> list[Process]:
-        """Find what is alive of the tree now, and remember it past the death of its parents."""
+        """Find what there is of the tree, remember it past its parents' death, reap what is over.
+
+        The root comes before the orphans: once it is dead, all that lives hangs below a child of
+        ours. So a look that finds nothing means that nothing is left.
+        """
         if not _LINUX:
             return []
-        queue = [*self._orphans(), *self._known]
-        if self._root is not None:
-            queue.append(self._root)
         found: dict[int, Process] = {}
-        while queue:
-            pid = queue.pop()
-            process = None if pid in found else _read(pid)
-            if process is None or self._known.get(pid, process.start) != process.start:
-                continue
-            found[pid] = process
-            self._known[pid] = process.start
-            self._sessions.add(process.session)
-            queue.extend(_children(pid))
-        return [process for process in found.values() if not self._is_over(process)]
+        self._gather(found, [] if self._root is None else [self._root])
+        self._gather(found, [*self._orphans(), *self._known])
+        self._known = {process.pid: process.start for process in found.values()}
+        root = found.get(self._root or 0)
+        if root is not None and root.is_zombie:
+            del found[root.pid]  # whoever started the command reads its exit status
+        _reap(found.values())
+        return list(found.values())
 
     def end(self) -> None:
         """Kill what is alive of the tree and wait, for a moment, until it is gone."""
@@ -119,24 +118,23 @@ class Tree:
                 os.killpg(self._root, signal.SIGKILL)
         give_up = time.monotonic() + _END_S
         pause = 0.0005
-        while (alive := self.look()) and time.monotonic() < give_up:
-            _kill(alive)
+        while (found := self.look()) and time.monotonic() < give_up:
+            _kill(found)
             time.sleep(pause)
             pause = min(pause * 2, 0.02)
         self._root = None
 
-    def _is_over(self, process: Process) -> bool:
-        """Tell whether nothing is left to do; a zombie that fell to us is reaped on the way."""
-        if not process.is_zombie:
-            return False
-        if process.pid == self._root:
-            return True  # whoever started the command reads its exit status
-        if process.parent != os.getpid():
-            return False
-        with contextlib.suppress(ChildProcessError):
-            os.waitpid(process.pid, os.WNOHANG)
-        self._known.pop(process.pid, None)
-        return True
+    def _gather(self, found: dict[int, Process], pids: Iterable[int]) -> None:
+        """Add processes and all their descendants."""
+        queue = list(pids)
+        while queue:
+            pid = queue.pop()
+            process = None if pid in found else _read(pid)
+            if process is None or self._known.get(pid, process.start) != process.start:
+                continue
+            found[pid] = process
+            self._sessions.add(process.session)
+            queue.extend(_children(pid))
 
     def _orphans(self) -> list[int]:
         """Find our own new children that were born somewhere in the tree."""
@@ -161,6 +159,14 @@ class Tree:
 def _adopt_orphans(pid: int) -> None:
     """Become the reaper of orphans, once; a fork does not inherit this, so the pid is asked for."""
     ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def _reap(processes: Iterable[Process]) -> None:
+    """Let go of the dead that fell to us; nobody else waits for them."""
+    for process in processes:
+        if process.is_zombie and process.parent == os.getpid():
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(process.pid, os.WNOHANG)
 
 
 def _kill(processes: Iterable[Process]) -> None:

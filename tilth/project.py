@@ -27,10 +27,10 @@ from typing import Annotated, Any, NoReturn
 from pydantic import BeforeValidator, Field, StrictBool, StringConstraints, ValidationError
 from pydantic_core import ErrorDetails, PydanticCustomError
 
+from tilth.configuration.readers import TimeoutSeconds, plain_names
+from tilth.configuration.variables import BY_FIELD
 from tilth.errors import UserError
-from tilth.readers import TimeoutSeconds, plain_names
 from tilth.values import Value
-from tilth.variables import BY_FIELD
 
 _NOT_THE_REPOSITORYS = re.compile(
     r"key|token|secret|url|endpoint|header|model|evaluat|reviewer|judge|sandbox|network|max_|cap"

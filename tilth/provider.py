@@ -15,8 +15,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 from pydantic import Field
 
-from tilth.errors import PromptTooLong, ProviderError
-from tilth.health import (
+from tilth.endpoint.health import (
     CallError,
     Failure,
     Refusal,
@@ -26,9 +25,10 @@ from tilth.health import (
     one_line,
     retry_after,
 )
+from tilth.endpoint.prices import cost_usd
+from tilth.endpoint.stream import Answer, from_body, from_events
+from tilth.errors import PromptTooLong, ProviderError
 from tilth.messages import Conversation, OnRetry, RetryNotice, Role, Turn
-from tilth.prices import cost_usd
-from tilth.stream import Answer, from_body, from_events
 from tilth.values import Value
 
 if TYPE_CHECKING:

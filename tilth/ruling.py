@@ -31,6 +31,9 @@ def parse_ruling(turn: Turn) -> Ruling:
     if turn.was_cut or len(calls) != 1 or calls[0].name != SUBMIT_RULING.name:
         raise Unreadable("the answer is not exactly one complete submit_ruling call")
     try:
-        return Ruling.model_validate(calls[0].arguments)
+        ruling = Ruling.model_validate(calls[0].arguments)
     except ValidationError as error:
         raise Unreadable(f"submit_ruling: {describe_faults(error)}") from None
+    if not ruling.reason.strip():
+        raise Unreadable("submit_ruling: reason is empty")
+    return ruling

@@ -6,6 +6,7 @@ keeps beside the event log can be rebuilt from that log.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -13,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import ConfigDict, ValidationError
 
@@ -31,6 +32,7 @@ from tilth.store import (
     PRIVATE_DIR,
     Journal,
     Lock,
+    make_private,
     read_json,
     read_lines,
     replace_bytes,
@@ -43,6 +45,8 @@ from tilth.verdict import LedgerEntry
 
 SESSION_ID = re.compile(r"[0-9]{8}-[0-9]{6}-[0-9a-f]{6}")
 PROGRESS_LINES = 30
+
+ValueT = TypeVar("ValueT", bound=Value)
 
 
 class SessionStatus(StrEnum):
@@ -128,21 +132,20 @@ class Session:
         """Make a session's directory; it appears complete, by rename, already locked."""
         staged = sessions / f".new-{checked_id(checkpoint.session)}"
         place = sessions / checkpoint.session
+        lock = Lock(staged / "lock")
         try:
-            sessions.mkdir(mode=PRIVATE_DIR, parents=True, exist_ok=True)
+            make_private(sessions)
             staged.mkdir(mode=PRIVATE_DIR)
-            for name in ("ledger", "seed-tests"):
-                (staged / name).mkdir(mode=PRIVATE_DIR)
-            write_new(staged / "seed-tests", seed_tests)
-            replace_json(staged / "checkpoint.json", jsonable(checkpoint))
-            replace_json(staged / "prd.json", jsonable(plan))
-            write_new(staged, {"events.jsonl": b"", "progress.txt": b""})
-            lock = Lock(staged / "lock")
-            lock.acquire()
-            os.rename(staged, place)
+            try:
+                _stage(staged, checkpoint, mask.data(jsonable(plan)), seed_tests)
+                lock.acquire()
+                os.rename(staged, place)
+            except BaseException:
+                lock.release()
+                shutil.rmtree(staged, ignore_errors=True)
+                raise
             sync_dir(sessions)
         except OSError as error:
-            shutil.rmtree(staged, ignore_errors=True)
             raise DiskError(f"cannot create a session in {sessions}: {error.strerror}") from error
         session = cls(place, clock, mask)
         session._lock = lock
@@ -191,13 +194,7 @@ class Session:
     @property
     def checkpoint(self) -> Checkpoint:
         if self._checkpoint is None:
-            path = self.directory / "checkpoint.json"
-            self._checkpoint = _validated(Checkpoint, read_json(path), path)
-            if self._checkpoint.schema_version > SCHEMA_VERSION:
-                raise CorruptSession(
-                    f"{path}: written in schema {self._checkpoint.schema_version}, this Tilth "
-                    f"reads up to {SCHEMA_VERSION}; use the newer Tilth that wrote it"
-                )
+            self._checkpoint = _read_checkpoint(self.directory / "checkpoint.json")
         return self._checkpoint
 
     def save_checkpoint(
@@ -207,32 +204,33 @@ class Session:
         changes: dict[str, Any] = {"status": status, "updated": stamp(self._clock.now())}
         if spend is not None:
             changes["usage"] = dict(spend)
-        self._checkpoint = self.checkpoint.model_copy(update=changes)
-        replace_json(self.directory / "checkpoint.json", jsonable(self._checkpoint))
+        checkpoint = self.checkpoint.model_copy(update=changes)
+        replace_json(self.directory / "checkpoint.json", jsonable(checkpoint))
+        self._checkpoint = checkpoint
 
     @property
     def plan(self) -> Plan:
         if self._plan is None:
             path = self.directory / "prd.json"
-            self._plan = _validated(Plan, read_json(path), path)
+            self._plan = _validated(Plan, read_json(path), str(path))
         return self._plan
 
     def save_task(self, task: Task) -> Plan:
         """Replace the session's PRD with one task in its new state."""
-        self._plan = self.plan.replaced(task)
-        replace_json(self.directory / "prd.json", self._mask.data(jsonable(self._plan)))
-        return self._plan
+        plan = self.plan.replaced(task)
+        replace_json(self.directory / "prd.json", self._mask.data(jsonable(plan)))
+        self._plan = plan
+        return plan
 
     def append_ledger_entry(self, entry: LedgerEntry) -> int:
         """Append a verdict to its task's ledger and give the number of entries."""
         path = self._ledger_path(entry.task_id)
-        self._append(path, self._mask.known(entry.model_dump_json()))
+        self._append(path, entry)
         return sum(1 for _ in read_lines(path))
 
     def read_ledger(self, task_id: str) -> tuple[LedgerEntry, ...]:
         """Give all verdicts on a task, oldest first."""
-        path = self._ledger_path(task_id)
-        return tuple(_validated(LedgerEntry, line, path) for line in read_lines(path))
+        return tuple(_entries(LedgerEntry, self._ledger_path(task_id)))
 
     def _ledger_path(self, task_id: str) -> Path:
         if self.plan.task(task_id) is None:
@@ -278,19 +276,18 @@ class Session:
 
     def append_request(self, request: OperatorRequest) -> None:
         """Put a question, a flag or an answer on record."""
-        path = self.directory / "operator-requests.jsonl"
-        self._append(path, self._mask.known(request.model_dump_json()))
+        self._append(self.directory / "operator-requests.jsonl", request)
 
     def requests(self) -> tuple[OperatorRequest, ...]:
         """Give all questions, flags and answers, oldest first."""
-        path = self.directory / "operator-requests.jsonl"
-        return tuple(_validated(OperatorRequest, line, path) for line in read_lines(path))
+        return tuple(_entries(OperatorRequest, self.directory / "operator-requests.jsonl"))
 
     def close_out(self, reason: StopReason, spend: Mapping[Role, Spend]) -> None:
         """Leave the checkpoint as a stopped run should be found."""
         self.save_checkpoint(_STATUS_AFTER.get(reason, SessionStatus.STOPPED), spend)
 
-    def _append(self, path: Path, line: str) -> None:
+    def _append(self, path: Path, entry: Value) -> None:
+        line = json.dumps(self._mask.data(jsonable(entry)), ensure_ascii=False)
         journal = Journal(path)
         try:
             journal.append(line, sync=True)
@@ -298,11 +295,39 @@ class Session:
             journal.close()
 
 
-def _validated(model: type[Any], content: Any, path: Path) -> Any:
+def _stage(
+    directory: Path, checkpoint: Checkpoint, plan: Any, seed_tests: Mapping[str, bytes]
+) -> None:
+    """Fill the directory of a session that is not yet in its place."""
+    for name in ("ledger", "seed-tests"):
+        (directory / name).mkdir(mode=PRIVATE_DIR)
+    write_new(directory / "seed-tests", seed_tests)
+    replace_json(directory / "checkpoint.json", jsonable(checkpoint))
+    replace_json(directory / "prd.json", plan)
+    write_new(directory, {"events.jsonl": b"", "progress.txt": b""})
+
+
+def _read_checkpoint(path: Path) -> Checkpoint:
+    content = read_json(path)
+    version = content.get("schema_version") if isinstance(content, dict) else None
+    if isinstance(version, int) and version > SCHEMA_VERSION:
+        raise CorruptSession(
+            f"{path}: written in schema {version}, this Tilth reads up to {SCHEMA_VERSION}; "
+            "use the newer Tilth that wrote it"
+        )
+    return _validated(Checkpoint, content, str(path))
+
+
+def _entries(model: type[ValueT], path: Path) -> Iterator[ValueT]:
+    for number, line in enumerate(read_lines(path), start=1):
+        yield _validated(model, line, f"{path}: line {number}")
+
+
+def _validated(model: type[ValueT], content: Any, where: str) -> ValueT:
     try:
         return model.model_validate(content)
     except ValidationError as error:
-        raise CorruptSession(f"{path}: {describe_faults(error)}") from None
+        raise CorruptSession(f"{where}: {describe_faults(error)}") from None
 
 
 def list_sessions(sessions: Path) -> tuple[str, ...]:

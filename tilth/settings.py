@@ -21,10 +21,7 @@ from pydantic_settings import (
     SettingsConfigDict,
 )
 
-from tilth.errors import BadSetting
-from tilth.messages import Role
-from tilth.project import ProjectFacts
-from tilth.readers import (
+from tilth.configuration.readers import (
     AbsolutePath,
     BaseUrl,
     FileNames,
@@ -38,9 +35,12 @@ from tilth.readers import (
     choice,
     whole,
 )
-from tilth.sources import Found, Gathered, Layer, Origin, Source, gather
+from tilth.configuration.sources import Found, Gathered, Layer, Origin, Source, gather
+from tilth.configuration.variables import BY_FIELD, EXAMPLE_MODEL, VARIABLES, Kind, Variable
+from tilth.errors import BadSetting
+from tilth.messages import Role
+from tilth.project import ProjectFacts
 from tilth.values import Value
-from tilth.variables import BY_FIELD, EXAMPLE_MODEL, VARIABLES, Kind, Variable
 
 __all__ = [
     "VARIABLES",

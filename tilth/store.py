@@ -53,7 +53,7 @@ def read_json(path: Path) -> Any:
         return json.loads(path.read_bytes())
     except FileNotFoundError:
         raise CorruptSession(f"{path}: the file is missing") from None
-    except (ValueError, OSError) as error:
+    except (ValueError, RecursionError, OSError) as error:
         raise CorruptSession(f"{path}: cannot be read: {error}") from None
 
 
@@ -90,15 +90,21 @@ class Journal:
         """Write one line; on failure the file is as it was before."""
         record = line.encode("utf-8", "backslashreplace") + b"\n"
         try:
-            written = os.write(self._handle, record)
-            if written != len(record):
-                os.ftruncate(self._handle, self._size)
-                raise DiskError(f"cannot write {self._path}: the disk is full; free some space")
-            self._size += written
-            if sync:
-                os.fdatasync(self._handle)
+            self._write(record, sync=sync)
         except OSError as error:
             raise _cannot_write(self._path, error) from error
+        self._size += len(record)
+
+    def _write(self, record: bytes, *, sync: bool) -> None:
+        try:
+            if os.write(self._handle, record) != len(record):
+                raise DiskError(f"cannot write {self._path}: the disk is full; free some space")
+            if sync:
+                os.fdatasync(self._handle)
+        except BaseException:
+            # Nobody was told that it is there, an interrupt included: it would be written twice.
+            os.ftruncate(self._handle, self._size)
+            raise
 
     def close(self) -> None:
         if self._handle >= 0:
@@ -149,7 +155,7 @@ def read_lines(path: Path) -> Iterator[dict[str, Any]]:
 def _parsed(raw: bytes, path: Path, number: int) -> dict[str, Any]:
     try:
         line = json.loads(raw)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise CorruptSession(f"{path}: line {number} is not JSON: {error}") from None
     if not isinstance(line, dict):
         raise CorruptSession(f"{path}: line {number} is not an object")
@@ -178,6 +184,9 @@ class Lock:
             raise SessionBusy(
                 f"session {name} is in use by process {holder}; wait for it or stop it first"
             ) from None
+        except OSError as error:
+            os.close(handle)
+            raise _cannot_write(self._path, error) from error
         self._handle = handle
         self._write_pid()
 
@@ -207,12 +216,19 @@ class Lock:
         self.release()
 
 
+def make_private(directory: Path) -> None:
+    """Make a directory and what is missing above it, for its owner alone."""
+    missing = [path for path in (directory, *directory.parents) if not path.exists()]
+    for path in reversed(missing):
+        path.mkdir(mode=PRIVATE_DIR, exist_ok=True)
+
+
 def write_new(directory: Path, files: Mapping[str, bytes]) -> None:
     """Write files into a directory that is not yet in its place."""
     try:
         for name, content in files.items():
             path = directory / name
-            path.parent.mkdir(mode=PRIVATE_DIR, parents=True, exist_ok=True)
+            make_private(path.parent)
             handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE_FILE)
             with os.fdopen(handle, "wb") as file:
                 file.write(content)

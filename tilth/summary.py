@@ -11,10 +11,10 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from tilth.counts import KINDS, Line, Sums
 from tilth.errors import CorruptSession
 from tilth.events import Event
-from tilth.rollup import Spent, Summary, TaskSummary
+from tilth.tally.counts import KINDS, Line, Sums
+from tilth.tally.rollup import Spent, Summary, TaskSummary
 from tilth.values import describe_faults
 
 __all__ = ["Spent", "Summary", "Tally", "TaskSummary", "fold"]

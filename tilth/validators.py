@@ -11,20 +11,20 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from tilth.bay import Bay, Ground, TreeSource, open_bay
 from tilth.errors import ToolError, UserError
 from tilth.findings import Baseline, Report, Validation
-from tilth.overlay import Overlay, Seeds, Trees, gather_seeds, plan_overlay
-from tilth.passing import PytestRun, complaints, proves_nothing, run_faults, unforgiven
+from tilth.gate.bay import Bay, Ground, TreeSource, open_bay
+from tilth.gate.overlay import Overlay, Seeds, Trees, gather_seeds, plan_overlay
+from tilth.gate.passing import PytestRun, complaints, proves_nothing, run_faults, unforgiven
+from tilth.gate.pristine import Pristine, read_pristine
+from tilth.gate.pytest_run import PytestEnd, run_pytest
+from tilth.gate.pytest_setup import PytestSetup, pytest_setup
+from tilth.gate.ruff_check import Violation, count, new_since, paths_of, run_ruff
+from tilth.gate.steering import may_change
+from tilth.gate.tamper import shortened, suspicious_lines
 from tilth.prd import Plan, Task
-from tilth.pristine import Pristine, read_pristine
 from tilth.project import NamedValidator, ProjectFacts
-from tilth.pytest_run import PytestEnd, run_pytest
-from tilth.pytest_setup import PytestSetup, pytest_setup
-from tilth.ruff_check import Violation, count, new_since, paths_of, run_ruff
 from tilth.sandbox import Access, Confinement, Finished
-from tilth.steering import may_change
-from tilth.tamper import shortened, suspicious_lines
 
 RUFF, PYTEST, CONFIGURATION = "ruff", "pytest", "configuration"
 NO_TEST = "no test stands behind this task: only the evaluator does"
@@ -201,7 +201,7 @@ class _Judgement:
         before = self.baseline
         own = complaints(run, self.own, before.skipped)
         done = unforgiven(complaints(run, self.done, before.skipped), before.red_elsewhere)
-        lines = [*run_faults(run), *own.values()]
+        lines = [*run_faults(run, before.replaced), *own.values()]
         lines += [f"{why} (it belongs to a task that is done)" for why in done.values()]
         if self.own and not own and proves_nothing(run, self.own):
             lines.append("not one test of this task passed: nothing is proven")
@@ -240,6 +240,7 @@ def _baseline(
         already_green=tuple(result.node for result in own if result.ending == "passed"),
         red_elsewhere=red_elsewhere,
         skipped=tuple(r.node for r in results if r.ending in ("skipped", "xfailed")),
+        replaced=run.interference if run else (),
         violations=violations,
     )
 

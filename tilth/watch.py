@@ -41,6 +41,8 @@ def _places(entry: LedgerEntry) -> set[str]:
 
 
 def _file_of(pointer: str) -> str:
-    head = pointer.strip().strip("`").split("::", 1)[0].split(":", 1)[0]
-    word = head.split()[0] if head.split() else ""
-    return word.strip("`'\"(),")
+    words = [word.strip("`'\"()[],;").split(":", 1)[0].rstrip(".") for word in pointer.split()]
+    if len(words) > 1:
+        # In a sentence ("see a.py:12") a plain word is no place.
+        words = [word for word in words if "." in word or "/" in word]
+    return words[0].removeprefix("./") if words else ""

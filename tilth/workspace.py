@@ -13,15 +13,15 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from tilth import freeze, trees
 from tilth.changes import Change, Frozen
 from tilth.clock import Clock
 from tilth.commits import CommitMessage, CommitRecord, read_commit
 from tilth.errors import UserError, WorkspaceError
-from tilth.git import Git, scratch, write_file
-from tilth.repo import SESSION_BRANCHES, SourceRepo
+from tilth.repository import freeze, trees
+from tilth.repository.git import Git, scratch, write_file
+from tilth.repository.repo import SESSION_BRANCHES, SourceRepo
+from tilth.repository.worktree import Worktree
 from tilth.values import Value
-from tilth.worktree import Worktree
 
 _SESSION_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]*")
 

@@ -4,9 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from tilth.health import Failure, Refusal, Retry, Spell, decide, from_error, from_status, one_line
+from tilth.endpoint.health import (
+    Failure,
+    Refusal,
+    Retry,
+    Spell,
+    decide,
+    from_error,
+    from_status,
+    one_line,
+)
+from tilth.endpoint.prices import cost_usd
 from tilth.messages import Role, Usage
-from tilth.prices import cost_usd
 
 ANTHROPIC = "https://api.anthropic.com"
 

@@ -8,9 +8,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tilth.env_file import read_env_file
+from tilth.configuration.env_file import read_env_file
+from tilth.configuration.variables import EXAMPLE_MODEL, VARIABLES, env_example
 from tilth.settings import Settings, load
-from tilth.variables import EXAMPLE_MODEL, VARIABLES, env_example
 
 ROOT = Path(__file__).parents[2]
 ENTRY = re.compile(r"^# (?P<help>.+)\n#(?P<name>[A-Z_]+)=(?P<default>.*)$", re.MULTILINE)
@@ -96,7 +96,7 @@ def _has_sdk(directory: str) -> bool:
 def test_no_module_reads_the_environment_when_imported() -> None:
     readers, names = spy("tilth", ROOT)
     assert readers == []
-    assert {"tilth.settings", "tilth.sources"} <= set(names)
+    assert {"tilth.settings", "tilth.configuration.sources"} <= set(names)
 
 
 def test_a_module_that_reads_the_environment_when_imported_is_found(tmp_path: Path) -> None:

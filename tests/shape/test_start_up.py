@@ -40,7 +40,7 @@ def test_the_entry_imports_nothing_heavy() -> None:
 
 
 def test_the_table_of_settings_imports_nothing_heavy() -> None:
-    assert heavy_after("tilth.variables") == set()
+    assert heavy_after("tilth.configuration.variables") == set()
 
 
 def test_a_heavy_import_is_found() -> None:

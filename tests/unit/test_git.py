@@ -12,8 +12,8 @@ from git_repo import SESSION, Repo
 
 from tilth.commits import done_message, failed_message
 from tilth.errors import DiskError, UserError, WorkspaceError
-from tilth.git import Git, scratch, shown, unshown, visible
-from tilth.repo import open_source
+from tilth.repository.git import Git, scratch, shown, unshown, visible
+from tilth.repository.repo import open_source
 from tilth.workspace import Workspace
 
 HOOKS = (

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from tilth.configuration.variables import VARIABLES
 from tilth.errors import UserError
 from tilth.project import NamedValidator, ProjectFacts, read_project
-from tilth.variables import VARIABLES
 
 
 def problems(text: str) -> list[str]:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
+from tilth.configuration.variables import BY_NAME
 from tilth.errors import BadSetting
 from tilth.messages import Role
 from tilth.project import ProjectFacts
@@ -23,7 +24,6 @@ from tilth.settings import (
     load,
     masked,
 )
-from tilth.variables import BY_NAME
 
 KEY = "sk-ant-0123456789-secret-wxyz"
 

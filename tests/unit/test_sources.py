@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tilth.env_file import read_env_file
+from tilth.configuration.env_file import read_env_file
 from tilth.errors import BadSetting
 from tilth.settings import Settings, load
 

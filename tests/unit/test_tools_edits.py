@@ -63,6 +63,7 @@ def test_a_file_with_crlf_keeps_it(data: bytes, old: str, new: str, result: byte
         (b"a\r\nb\nc\r\nd\n", "b", "b\nb2", b"a\r\nb\nb2\nc\r\nd\n"),
         (b"a\r\nb\nc\r\nd\n", "c", "c\nc2", b"a\r\nb\nc\r\nc2\r\nd\n"),
         (b"a\nb\r\n", "a\nb\n", "a\n", b"a\n"),
+        (b"a\nb\r\nc\r\n", "a\nb\nc\n", "x\ny\nb\nc\n", b"x\ny\nb\r\nc\r\n"),
     ],
 )
 def test_with_mixed_endings_every_line_that_stays_keeps_its_own(

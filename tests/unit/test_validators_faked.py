@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,20 @@ def pytest_runtest_makereport(item, call):
 """
 EASY_TEST = "def test_add():\n    pass\n\n\ndef test_add_of_negatives():\n    pass\n"
 LEAVE = "import os\n\nos._exit(0)\n"
+
+FORGED = (
+    json.dumps(
+        {
+            "status": 0,
+            "collected": [f"{SEED}::test_add", f"{SEED}::test_add_of_negatives"],
+            "results": [
+                {"node": f"{SEED}::test_add", "ending": "passed"},
+                {"node": f"{SEED}::test_add_of_negatives", "ending": "passed"},
+            ],
+        }
+    )
+    + f"\n{'0' * 64}\n"
+)
 
 # Files of the worker that the gate must put right, beside a wrong `calc.py`.
 RESTORED: dict[str, dict[str, str | None]] = {
@@ -82,7 +97,7 @@ CODE = {
         f"_pytest.python.Function.runtest.__code__ = nothing.__code__\n{WRONG}"
     ),
     "writes a report": (
-        "import os\nimport pathlib\n\npathlib.Path('../report').write_text('{\"status\": 0}\\n')\n"
+        f"import os\nimport pathlib\n\npathlib.Path('../report').write_text({FORGED!r})\n"
         f"os._exit(0)\n{WRONG}"
     ),
     "plants a report": f"import os\n\nos.mkfifo('../report')\n{WRONG}",

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from git_repo import Repo, frozen_files
 
-from tilth import survey
 from tilth.changes import Skipped
+from tilth.repository import survey
 from tilth.workspace import Workspace
 
 

@@ -10,7 +10,7 @@ import pytest
 from git_repo import Repo
 
 from tilth.errors import UserError
-from tilth.repo import open_source
+from tilth.repository.repo import open_source
 
 
 @pytest.fixture

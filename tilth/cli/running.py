@@ -17,7 +17,7 @@ from tilth.loop import run
 from tilth.messages import Role
 from tilth.payloads import SeedCommitted
 from tilth.project import ProjectFacts, read_project
-from tilth.repo import SourceRepo, open_source
+from tilth.repository.repo import SourceRepo, open_source
 from tilth.session import Checkpoint, Session, SessionStatus, branch_of, session_id
 from tilth.settings import load
 from tilth.workspace import Workspace
@@ -63,7 +63,7 @@ def _repo_for(repo: Path | None, prd: Path) -> Path:
 
 
 def _facts(source: SourceRepo) -> ProjectFacts:
-    from tilth import trees
+    from tilth.repository import trees
 
     return read_project(trees.read(source, source.head, "pyproject.toml"))
 
@@ -104,7 +104,7 @@ def create(shop: Workshop, bundle: Bundle) -> tuple[Session, Workspace]:
 
 def standing_tests(source: SourceRepo, bundle: Bundle) -> dict[str, bytes]:
     """Read the seed tests that already stand in the repository."""
-    from tilth import trees
+    from tilth.repository import trees
 
     found: dict[str, bytes] = {}
     for path in trees.files(source, source.head):

@@ -18,6 +18,7 @@ from tilth.bench import Bench
 from tilth.budget import Allowance, Caps, Meter
 from tilth.cli.edge import tell
 from tilth.clock import SystemClock
+from tilth.configuration.variables import VARIABLES
 from tilth.console import Console, ConsoleContext
 from tilth.errors import UserError
 from tilth.eventlog import Emitter, EventLog
@@ -28,14 +29,13 @@ from tilth.messages import Role
 from tilth.payloads import SessionStart
 from tilth.project import ProjectFacts
 from tilth.provider import AnthropicModel, ModelConfig
-from tilth.repo import SourceRepo
+from tilth.repository.repo import SourceRepo
 from tilth.sandbox import Access, Confinement, Unconfined, environment
 from tilth.session import Session
 from tilth.settings import Settings, known_secrets
 from tilth.summary import Tally
 from tilth.tools import Toolbox, find_ruff
 from tilth.validators import Gate
-from tilth.variables import VARIABLES
 from tilth.workspace import Workspace
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from tilth.rollup import Spent
+from tilth.tally.rollup import Spent
 
 SEPARATOR = " · "
 

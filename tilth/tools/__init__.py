@@ -1,8 +1,7 @@
 """The worker's hands: the tools that read, change and run things in one worktree."""
 
-from tilth.tools.guard import Blocked
+from tilth.tooling import Blocked, HookRun, Outcome
 from tilth.tools.lint import find_ruff
-from tilth.tools.outcome import HookRun, Outcome
 from tilth.tools.registry import Toolbox
 
 __all__ = ["Blocked", "HookRun", "Outcome", "Toolbox", "find_ruff"]

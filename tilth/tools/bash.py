@@ -11,7 +11,7 @@ from pydantic import Field
 
 from tilth.errors import ToolError
 from tilth.sandbox import Access, Command, Confinement, Finished, run
-from tilth.tools.outcome import Outcome
+from tilth.tooling import Outcome
 from tilth.values import Value
 
 BASH = (

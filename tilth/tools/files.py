@@ -10,9 +10,9 @@ from typing import BinaryIO
 from pydantic import Field
 
 from tilth.errors import ToolError
+from tilth.tooling import Outcome
 from tilth.tools.edits import replaced
 from tilth.tools.lint import Linter
-from tilth.tools.outcome import Outcome
 from tilth.tools.paths import Enclosure, encoded, shown
 from tilth.values import Value
 

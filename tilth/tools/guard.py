@@ -12,15 +12,7 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tilth.values import Value
-
-
-class Blocked(Value):
-    """Name the rule that refused a call, and say what to do instead."""
-
-    rule: str
-    reason: str
-
+from tilth.tooling import Blocked
 
 _SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ksh", "fish"})
 _INTERPRETERS = re.compile(r"(?:python[\d.]*|perl|ruby|node)\Z")

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from tilth.errors import ToolError
 from tilth.sandbox import Access, Command, Confinement, run
-from tilth.tools.outcome import HookRun
+from tilth.tooling import HookRun
 
 _TIMEOUT_S = 10.0
 _KEEP_BYTES = 4096

@@ -17,10 +17,9 @@ from pydantic import BaseModel, ValidationError
 from tilth.errors import DiskError, ToolError
 from tilth.messages import ToolCall, ToolSpec
 from tilth.sandbox import Access, Confinement, Unconfined
+from tilth.tooling import Blocked, Outcome
 from tilth.tools import bash, files, guard, search
-from tilth.tools.guard import Blocked
 from tilth.tools.lint import Linter
-from tilth.tools.outcome import Outcome
 from tilth.tools.paths import Enclosure, shown
 
 _MAX_PROBLEMS = 5

@@ -9,8 +9,8 @@ from pydantic import Field
 
 from tilth.errors import ToolError
 from tilth.sandbox import Command, Finished, run
+from tilth.tooling import Outcome
 from tilth.tools import scan
-from tilth.tools.outcome import Outcome
 from tilth.tools.paths import Enclosure, encoded, shown
 from tilth.values import Value
 

@@ -1,0 +1,1 @@
+"""The configuration: where settings come from and how each value is read."""

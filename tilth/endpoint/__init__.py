@@ -1,0 +1,1 @@
+"""The endpoint: how an answer is put together, priced, and judged when it fails."""

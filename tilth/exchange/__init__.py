@@ -1,0 +1,1 @@
+"""The exchange between harness, worker and evaluator on one task, step by step."""

@@ -1,0 +1,130 @@
+"""Asking: one model call with everything that belongs to it.
+
+Caps and interrupts are heard before the call, retries are told while it lasts, and its answer is
+masked, counted, recorded and appended to the conversation after it.
+"""
+
+from __future__ import annotations
+
+from tilth.bench import Bench
+from tilth.briefs import TRIM_STUB
+from tilth.budget import Caps, Reading, readings
+from tilth.errors import CapReached, PromptTooLong, ProviderError
+from tilth.events import Emit
+from tilth.messages import Conversation, Model, RetryNotice, Turn
+from tilth.payloads import CapWarning, ContextTrimmed, ModelCall, ModelRetry, PromptAssembled
+
+KEEP_RESULTS = 6
+
+
+def open_conversation(conversation: Conversation, model: Model, emit: Emit) -> None:
+    """Record a conversation's head and first messages, whole."""
+    emit(
+        PromptAssembled(
+            conversation=conversation.id,
+            role=conversation.role,
+            endpoint=model.endpoint,
+            head=conversation.head,
+            messages=tuple(conversation.messages),
+        )
+    )
+
+
+def ask(bench: Bench, model: Model, conversation: Conversation, emit: Emit) -> Turn:
+    """Have one answer from a model, or raise what stops the session."""
+    while True:
+        bench.interrupt.check()
+        check_caps(bench)
+        try:
+            turn = model.respond(conversation, _teller(conversation, emit))
+            break
+        except PromptTooLong as error:
+            _trim(conversation, emit, error)
+    turn = turn.model_copy(update={"content": tuple(bench.mask.data(list(turn.content)))})
+    bench.meter.add_turn(conversation.role, turn)
+    emit(_record(conversation, turn))
+    conversation.hear(turn.content)
+    return turn
+
+
+def check_caps(bench: Bench) -> None:
+    """Raise CapReached at a cap; warn once on the way to it."""
+    settings = bench.settings
+    caps = Caps(
+        tokens=settings.max_tokens,
+        cost_usd=settings.max_cost_usd,
+        wall_clock_s=settings.max_wall_clock_minutes * 60,
+    )
+    elapsed = bench.clock.monotonic() - bench.started
+    for reading in readings(bench.meter, elapsed, caps):
+        if reading.reached:
+            raise CapReached(reading.reason, _cap_message(reading))
+        if reading.near and reading.setting not in bench.warned:
+            bench.warned.add(reading.setting)
+            bench.emit(CapWarning(cap=reading.reason, used=reading.used, limit=reading.limit))
+
+
+def _cap_message(reading: Reading) -> str:
+    return f"{reading.used:g} of {reading.limit:g} is used; raise {reading.setting} to go on"
+
+
+def _teller(conversation: Conversation, emit: Emit) -> _Teller:
+    return _Teller(conversation, emit)
+
+
+class _Teller:
+    """Record every failed try at one call."""
+
+    def __init__(self, conversation: Conversation, emit: Emit) -> None:
+        self._conversation = conversation
+        self._emit = emit
+
+    def __call__(self, notice: RetryNotice) -> None:
+        self._emit(
+            ModelRetry(
+                conversation=self._conversation.id,
+                role=self._conversation.role,
+                attempt=notice.attempt,
+                error=notice.error,
+                delay_s=notice.delay_s,
+            )
+        )
+
+
+def _record(conversation: Conversation, turn: Turn) -> ModelCall:
+    return ModelCall(
+        conversation=conversation.id,
+        role=conversation.role,
+        request_sha256=conversation.sha256(),
+        content=turn.content,
+        stop_reason=turn.stop_reason,
+        usage=turn.usage,
+        model=turn.model,
+        latency_ms=turn.latency_ms,
+        cost_usd=turn.cost_usd,
+        request_id=turn.request_id,
+    )
+
+
+def _trim(conversation: Conversation, emit: Emit, error: PromptTooLong) -> None:
+    """Stub all but the last tool results in one step, rarely, so that the cache lives on."""
+    call_ids = _trimmable(conversation)
+    if not call_ids:
+        raise ProviderError(f"{error}; nothing is left to leave out: use a model with more room")
+    conversation.trim(frozenset(call_ids), TRIM_STUB)
+    emit(ContextTrimmed(conversation=conversation.id, call_ids=tuple(call_ids), stub=TRIM_STUB))
+
+
+def _trimmable(conversation: Conversation) -> list[str]:
+    results = [
+        block
+        for message in conversation.messages
+        if message["role"] == "user"
+        for block in message["content"]
+        if block.get("type") == "tool_result"
+    ]
+    long = [block for block in results if len(block["content"]) > len(TRIM_STUB)]
+    kept = {block["tool_use_id"] for block in results[-KEEP_RESULTS:]}
+    older = [block["tool_use_id"] for block in long if block["tool_use_id"] not in kept]
+    # With nothing old left, the recent ones are what fills the window.
+    return older or [block["tool_use_id"] for block in long[:-1]]

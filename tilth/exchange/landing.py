@@ -1,0 +1,175 @@
+"""Landing: how a task ends in git and in the record.
+
+The order is always the same: what was ruled, then the commit, then the status. A crash between two
+steps is recognised by the commit's trailers, so a task is landed once or not at all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tilth.bench import Bench
+from tilth.clock import stamp
+from tilth.commits import CommitMessage, done_message, failed_message
+from tilth.exchange.attempt import Attempt, Green
+from tilth.outcomes import FailReason
+from tilth.payloads import (
+    Committed,
+    OperatorRequested,
+    ProposedLearnings,
+    TaskDone,
+    TaskFailed,
+    TaskForceAccepted,
+)
+from tilth.prd import Status
+from tilth.requests import OperatorRequest
+from tilth.settings import OnExhausted
+
+NOT_EVALUATED = "not-evaluated"
+UNPARSED = "unparsed"
+FORCED = "force-accept"
+
+
+@dataclass(frozen=True)
+class Landed:
+    """Say what a done task's commit stands for."""
+
+    commit: str
+    verdict: str
+    score: int | None
+    below_bar: bool
+    summary: str | None
+
+
+def set_aside_ref(session: str, task_id: str) -> str:
+    """Name the ref that keeps the partial work of a task that was passed over."""
+    return f"refs/tilth/{session}/{task_id}"
+
+
+def land(bench: Bench, attempt: Attempt, green: Green, *, verdict: str, score: int | None) -> None:
+    """Commit an accepted tree, then mark its task done."""
+    _commit_done(bench, attempt, green, verdict=verdict, score=score, below_bar=False)
+    _keep_learnings(bench, attempt, green)
+
+
+def force_accept(bench: Bench, attempt: Attempt, green: Green, reason: FailReason) -> None:
+    """Land the last green tree below the bar, and say so everywhere it will be read."""
+    score = _last_score(bench, attempt)
+    if attempt.task.status is Status.IN_PROGRESS:
+        _move(bench, attempt, Status.PENDING_EVAL)
+    attempt.emit(TaskForceAccepted(score=score, reason=reason))
+    shown = "unknown" if score is None else str(score)
+    _request(bench, attempt, "below_bar", f"accepted below the bar ({reason}), score {shown}")
+    _commit_done(bench, attempt, green, verdict=FORCED, score=score, below_bar=True)
+
+
+def fail(bench: Bench, attempt: Attempt, reason: FailReason, detail: str) -> None:
+    """Keep partial work as a commit that says FAILED, then mark the task failed."""
+    frozen = bench.tree.freeze(attempt.base)
+    task = attempt.task
+    message = failed_message(reason, task.id, task.title, session=bench.record.id)
+    commit = _commit(bench, attempt, frozen.tree, message, kind="failed")
+    if bench.settings.on_exhausted is OnExhausted.SKIP:
+        # Nothing may be built on work that failed.
+        ref = set_aside_ref(bench.record.id, task.id)
+        bench.tree.set_aside(ref, commit, back_to=attempt.base)
+    _move(bench, attempt, Status.FAILED)
+    attempt.emit(TaskFailed(reason=reason, detail=detail, iterations=attempt.iterations))
+    bench.record.append_progress(f"{task.id} failed ({reason}): {task.title}")
+
+
+def block(bench: Bench, attempt: Attempt, question: str) -> None:
+    """Put a task whose contract is at fault to a person."""
+    _request(bench, attempt, "blocked", question)
+    fail(bench, attempt, FailReason.BLOCKED, question)
+
+
+def _commit_done(
+    bench: Bench,
+    attempt: Attempt,
+    green: Green,
+    *,
+    verdict: str,
+    score: int | None,
+    below_bar: bool,
+) -> None:
+    task = attempt.task
+    message = done_message(
+        task.id, task.title, session=bench.record.id, verdict=verdict, below_bar=below_bar
+    )
+    commit = _commit(bench, attempt, green.tree, message, kind="done")
+    finish(
+        bench,
+        attempt,
+        Landed(commit, verdict, score, below_bar, green.case.summary),
+    )
+    bench.tree.restore(commit)
+
+
+def finish(bench: Bench, attempt: Attempt, landed: Landed) -> None:
+    """Mark a task done that has its commit."""
+    _move(
+        bench,
+        attempt,
+        Status.DONE,
+        commit=landed.commit,
+        score=landed.score,
+        quality_flag="below-bar" if landed.below_bar else None,
+        summary=landed.summary,
+    )
+    attempt.emit(
+        TaskDone(
+            commit=landed.commit,
+            score=landed.score,
+            iterations=attempt.iterations,
+            evaluated=landed.verdict != NOT_EVALUATED,
+        )
+    )
+    note = " (accepted below the bar)" if landed.below_bar else ""
+    bench.record.append_progress(f"{attempt.task.id} done{note}: {attempt.task.title}")
+
+
+def _commit(bench: Bench, attempt: Attempt, tree: str, message: CommitMessage, *, kind: str) -> str:
+    commit = bench.tree.commit(tree=tree, parent=attempt.base, message=message)
+    attempt.emit(
+        Committed(
+            commit=commit,
+            tree=tree,
+            parent=attempt.base,
+            kind="done" if kind == "done" else "failed",
+            subject=message.subject,
+            ref=bench.tree.branch,
+        )
+    )
+    return commit
+
+
+def _move(bench: Bench, attempt: Attempt, to: Status, **changes: object) -> None:
+    attempt.task = attempt.task.moved(to, **changes)
+    bench.record.save_task(attempt.task)
+
+
+def _request(bench: Bench, attempt: Attempt, kind: str, text: str) -> None:
+    request = f"R-{len(bench.record.requests()) + 1:03d}"
+    line = OperatorRequest.model_validate(
+        {
+            "ts": stamp(bench.clock.now()),
+            "request": request,
+            "task_id": attempt.task.id,
+            "kind": kind,
+            "text": bench.mask.known(text),
+        }
+    )
+    bench.record.append_request(line)
+    attempt.emit(OperatorRequested(request=request, kind=kind, text=text))
+
+
+def _last_score(bench: Bench, attempt: Attempt) -> int | None:
+    ledger = bench.record.read_ledger(attempt.task.id)
+    return next((entry.score for entry in reversed(ledger) if entry.score is not None), None)
+
+
+def _keep_learnings(bench: Bench, attempt: Attempt, green: Green) -> None:
+    if green.case.learnings:
+        bench.record.save_learnings(attempt.task, green.case.learnings)
+        attempt.emit(ProposedLearnings(learnings=green.case.learnings))

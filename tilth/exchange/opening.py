@@ -1,0 +1,164 @@
+"""Opening: what is gathered and recorded before a worker's first call on a task."""
+
+from __future__ import annotations
+
+from tilth.bench import Bench
+from tilth.briefs import Background, NamedText, Upstream, WorkerView, worker_message, worker_system
+from tilth.budget import Allowance
+from tilth.case import RAISE_BLOCKER, SUBMIT_CASE
+from tilth.errors import WorkspaceError
+from tilth.events import Emit
+from tilth.exchange.asking import open_conversation
+from tilth.exchange.attempt import Attempt
+from tilth.findings import Baseline, Report
+from tilth.messages import Conversation, Role
+from tilth.payloads import ContextReset, MemoryLoad, SeedAlreadyGreen, ValidatorRun
+from tilth.prd import Plan, Status, Task
+from tilth.requests import answers_for
+
+
+def begin(bench: Bench, task: Task, plan: Plan, reason: str = "task started") -> Attempt:
+    """Start a task in a fresh conversation, on the tip of the session's branch."""
+    base = bench.tree.tip()
+    if base is None:
+        raise WorkspaceError(f"branch {bench.tree.branch} is gone; restore it or reset the session")
+    task = task.moved(Status.IN_PROGRESS, agent=task.agent or f"worker-{bench.new_id()}")
+    bench.record.save_task(task)
+    emit = bench.emit.bind(task_id=task.id, trace_id=bench.new_id() + bench.new_id(), iter=0)
+    emit(ContextReset(agent=task.agent or "", base=base, reason=reason))
+    baseline = take_baseline(bench, task, plan, base, emit)
+    view = worker_view(bench, task, plan, base)
+    emit(_memory(view))
+    conversation = Conversation(
+        id=bench.new_id(),
+        role=Role.WORKER,
+        model=bench.worker.name,
+        max_tokens=bench.settings.max_output_tokens,
+        system=worker_system(),
+        tools=(*bench.tools.specs, SUBMIT_CASE, RAISE_BLOCKER),
+    )
+    conversation.say(bench.mask.result(worker_message(view)))
+    open_conversation(conversation, bench.worker, emit)
+    return Attempt(
+        task=task,
+        base=base,
+        conversation=conversation,
+        allowance=fresh_allowance(bench),
+        emit=emit,
+        baseline=baseline,
+        ledger_start=len(view.ledger),
+    )
+
+
+def fresh_allowance(bench: Bench) -> Allowance:
+    """Give a task its whole budget of worker calls."""
+    return Allowance(
+        budget=bench.settings.max_iterations_per_task,
+        bonus=bench.settings.iteration_bonus_per_rejection,
+    )
+
+
+def take_baseline(bench: Bench, task: Task, plan: Plan, base: str, emit: Emit) -> Baseline:
+    """Prove the seed tests red on the untouched base, and record what was found."""
+    baseline = bench.gate.baseline(task, plan, base)
+    if baseline.report is not None:
+        emit(validator_run(baseline.report, phase="base", tree=base))
+    if baseline.already_green:
+        emit(SeedAlreadyGreen(tests=baseline.already_green))
+    return baseline
+
+
+def validator_run(report: Report, *, phase: str, tree: str) -> ValidatorRun:
+    """Make the event of one validator's report."""
+    return ValidatorRun(
+        name=report.name,
+        phase="base" if phase == "base" else "case",
+        passed=report.passed,
+        exit_code=report.exit_code,
+        output=report.output,
+        duration_ms=report.duration_ms,
+        tree=tree,
+        tests=report.tests,
+    )
+
+
+def worker_view(bench: Bench, task: Task, plan: Plan, base: str) -> WorkerView:
+    """Collect what the worker may see."""
+    return WorkerView(
+        task=task,
+        tests=seed_test_names(bench, task),
+        plan=tuple((item.id, item.title) for item in plan.tasks),
+        upstream=upstream(bench, task, plan),
+        answers=answers_for(bench.record.requests(), task.id),
+        ledger=bench.record.read_ledger(task.id),
+        conventions=conventions(bench, base),
+        background=_background(bench),
+        progress=bench.record.progress(),
+    )
+
+
+def seed_test_names(bench: Bench, task: Task) -> tuple[str, ...]:
+    """Give the names of a task's pristine seed tests."""
+    names = (path.name for path in bench.record.seed_tests.iterdir())
+    return tuple(sorted(name for name in names if task.owns_test(name)))
+
+
+def seed_test_texts(bench: Bench, task: Task) -> tuple[NamedText, ...]:
+    """Give a task's pristine seed tests with their text."""
+    folder = bench.record.seed_tests
+    return tuple(
+        NamedText(name=f"tests/{name}", text=(folder / name).read_text("utf-8", "replace"))
+        for name in seed_test_names(bench, task)
+    )
+
+
+def conventions(bench: Bench, base: str) -> tuple[NamedText, ...]:
+    """Read the project's conventions from the root of the task's base."""
+    found = ((name, bench.tree.read(base, name)) for name in bench.settings.context_files)
+    return tuple(
+        NamedText(name=name, text=content.decode("utf-8", "replace"))
+        for name, content in found
+        if content
+    )
+
+
+def upstream(bench: Bench, task: Task, plan: Plan) -> tuple[Upstream, ...]:
+    """Say what the tasks this one depends on have delivered."""
+    wanted = [plan.task(task_id) for task_id in task.depends_on]
+    return tuple(_delivered(bench, item) for item in wanted if item is not None)
+
+
+def _delivered(bench: Bench, task: Task) -> Upstream:
+    files: tuple[str, ...] = ()
+    if task.commit:
+        changes = bench.tree.changes(f"{task.commit}^", task.commit)
+        files = tuple(change.path for change in changes[:50])
+    return Upstream(
+        id=task.id,
+        title=task.title,
+        summary=task.summary,
+        files=files,
+        below_bar=task.quality_flag is not None,
+        score=task.score,
+    )
+
+
+def _background(bench: Bench) -> Background:
+    meta = bench.record.seed_meta()
+    questions = meta.get("open_questions") or ()
+    return Background(
+        tldr=_text(meta.get("tldr")),
+        scope_notes=_text(meta.get("scope_notes")),
+        open_questions=tuple(str(question) for question in questions),
+    )
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _memory(view: WorkerView) -> MemoryLoad:
+    return MemoryLoad(
+        files=tuple(file.name for file in view.conventions),
+        bytes=sum(len(file.text.encode("utf-8", "replace")) for file in view.conventions),
+    )

@@ -1,0 +1,1 @@
+"""The gate: what stands behind `tilth.validators`, from the export to the report."""

@@ -1,0 +1,209 @@
+"""The overlay of an export: the harness's own files, laid over a frozen tree before it is proven.
+
+The plan of it is made from two trees and the pristine seed tests; laying it out writes below the
+export alone, whatever links the tree holds. It never touches the worktree.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path, PurePosixPath
+
+from tilth.changes import Change
+from tilth.gate.sections import Unparsable, mended
+from tilth.gate.steering import MODULE_SUFFIXES, TESTS, Steers, may_change, new_modules, steers
+from tilth.gate.tamper import Tampering
+from tilth.prd import Plan, Status, Task
+from tilth.repository.git import unshown
+from tilth.values import Value
+
+_DID = {"A": "was added", "M": "was changed", "D": "was deleted", "T": "was changed"}
+
+
+class Overlay(Value):
+    """Say what to write into an export and what to take out, and why."""
+
+    places: Mapping[str, bytes] = {}
+    removes: tuple[str, ...] = ()
+    tampered: tuple[Tampering, ...] = ()
+    broken: tuple[str, ...] = ()
+
+
+class Seeds(Value):
+    """Hold the pristine seed tests: of this task, of the done ones, and what stays out."""
+
+    own: Mapping[str, bytes]
+    done: Mapping[str, bytes]
+    open_prefixes: tuple[str, ...]
+    all_prefixes: tuple[str, ...]
+
+    @property
+    def run(self) -> dict[str, bytes]:
+        return {**self.own, **self.done}
+
+    def is_open(self, path: str) -> bool:
+        """Tell whether a path is a seed test of a task that is still open."""
+        return _is_seed(path, self.open_prefixes)
+
+    def is_any(self, path: str) -> bool:
+        """Tell whether a path is a seed test of any task of the plan."""
+        return _is_seed(path, self.all_prefixes)
+
+
+def gather_seeds(directory: Path, task: Task, plan: Plan) -> Seeds:
+    """Read the session's own copies of the seed tests."""
+    done = [other for other in plan.with_status(Status.DONE) if other.id != task.id]
+    waiting = [other for other in plan.tasks if other.id != task.id and other not in done]
+    return Seeds(
+        own=_copies(directory, [task]),
+        done=_copies(directory, done),
+        open_prefixes=tuple(other.test_prefix for other in waiting),
+        all_prefixes=tuple(other.test_prefix for other in plan.tasks),
+    )
+
+
+class Trees:
+    """Hold what the plan of an overlay needs to know about base and tree."""
+
+    def __init__(
+        self,
+        base_files: Iterable[str],
+        tree_files: Iterable[str],
+        changes: Iterable[Change],
+        read_base: Callable[[str], bytes | None],
+        read_tree: Callable[[str], bytes | None],
+    ) -> None:
+        self.base_files = frozenset(base_files)
+        self.tree_files = frozenset(tree_files)
+        self.new_modules = new_modules(self.base_files, self.tree_files)
+        self.changes = tuple(changes)
+        self.read_base = read_base
+        self.read_tree = read_tree
+
+
+def plan_overlay(trees: Trees, seeds: Seeds, allowed: Iterable[str] = ()) -> Overlay:
+    """Decide what an export needs so that only the harness's copies steer the gate."""
+    places: dict[str, bytes] = dict(seeds.run)
+    removes = [path for path in sorted(trees.tree_files) if seeds.is_open(path)]
+    tampered: list[Tampering] = []
+    broken: list[str] = []
+    globs = tuple(allowed)
+    for change in trees.changes:
+        did = _seed_tampering(change, seeds, trees)
+        if did is None and not may_change(change.path, globs):
+            did = _steering_tampering(change, trees, places, broken)
+        if did is None:
+            continue
+        tampered.append(Tampering(path=change.path, did=did))
+        if change.status != "D" and change.path not in places:
+            removes.append(change.path)
+    return Overlay(
+        places=places, removes=tuple(removes), tampered=tuple(tampered), broken=tuple(broken)
+    )
+
+
+def lay_out(overlay: Overlay, export: Path) -> None:
+    """Write an overlay into an export."""
+    for path in overlay.removes:
+        # A name that is not UTF-8 is known to us by its escaped form.
+        for name in {path, os.fsdecode(unshown(path))}:
+            _clear(export / name)
+    for path, content in overlay.places.items():
+        place(export, path, content)
+
+
+def place(export: Path, path: str, content: bytes) -> None:
+    """Write one file below the export; a link or file in the way is replaced, never followed."""
+    where = export
+    for part in PurePosixPath(path).parent.parts:
+        where = where / part
+        if where.is_symlink() or (where.exists() and not where.is_dir()):
+            _clear(where)
+        where.mkdir(exist_ok=True)
+    _clear(export / path)
+    (export / path).write_bytes(content)
+
+
+def _seed_tampering(change: Change, seeds: Seeds, trees: Trees) -> str | None:
+    pristine = seeds.run.get(change.path)
+    if pristine is not None:
+        if change.status != "D" and trees.read_tree(change.path) == pristine:
+            return None
+        return f"the seed test {_DID[change.status]}; the pristine copy was run"
+    if seeds.is_open(change.path):
+        return f"a seed test of a task still open {_DID[change.status]}; it was left out"
+    if change.status == "D" or not change.path.endswith(MODULE_SUFFIXES):
+        return None
+    stems = {PurePosixPath(path).stem for path in seeds.run}
+    if not stems.isdisjoint(part.partition(".")[0] for part in PurePosixPath(change.path).parts):
+        return "it hides a seed test; it was left out"
+    return None
+
+
+def _steering_tampering(
+    change: Change, trees: Trees, places: dict[str, bytes], broken: list[str]
+) -> str | None:
+    match steers(change.path, trees.new_modules):
+        case Steers.WHOLE:
+            return _whole_file(change, trees, places)
+        case Steers.SHADOW if change.status != "D":
+            return "it hides a module the gate depends on; it was left out"
+        case Steers.SECTIONS:
+            return _shared_file(change, trees, places, broken)
+    return None
+
+
+def _whole_file(change: Change, trees: Trees, places: dict[str, bytes]) -> str:
+    content = trees.read_base(change.path) if change.status != "A" else None
+    if content is None:
+        return f"it steers the gate and {_DID[change.status]}; it was left out"
+    places[change.path] = content
+    return f"it steers the gate and {_DID[change.status]}; the base's copy was used"
+
+
+def _shared_file(
+    change: Change, trees: Trees, places: dict[str, bytes], broken: list[str]
+) -> str | None:
+    name = PurePosixPath(change.path).name
+    base = trees.read_base(change.path) if change.status != "A" else None
+    found = trees.read_tree(change.path) if change.status != "D" else None
+    try:
+        if found is None and change.status != "D":
+            raise Unparsable("it leads out of the repository")
+        content = mended(name, base, found)
+    except Unparsable as error:
+        if base is not None:
+            places[change.path] = base
+        if "/" not in change.path:
+            broken.append(f"{change.path} cannot be read: {error}")
+        return f"it cannot be read ({error}); the base's copy was used"
+    if content is None:
+        return None
+    places[change.path] = content
+    return f"{Steers.SECTIONS} steer the gate and were changed; the base's were used"
+
+
+def _copies(directory: Path, tasks: Iterable[Task]) -> dict[str, bytes]:
+    names = sorted(entry.name for entry in directory.iterdir()) if directory.is_dir() else []
+    return {
+        f"{TESTS}/{name}": (directory / name).read_bytes()
+        for task in tasks
+        for name in names
+        if task.owns_test(name)
+    }
+
+
+def _is_seed(path: str, prefixes: tuple[str, ...]) -> bool:
+    parts = PurePosixPath(path).parts
+    return len(parts) == 2 and parts[0] == TESTS and parts[1].startswith(prefixes)
+
+
+def _clear(path: Path) -> None:
+    if path.is_symlink() or path.is_file():
+        path.unlink()
+    elif path.is_dir():
+        shutil.rmtree(path)
+    elif os.path.lexists(path):
+        path.unlink()

@@ -1,0 +1,1 @@
+"""Recall: a session read back from its log."""

@@ -1,0 +1,120 @@
+"""Memory: what the log of a session says about where it stands. One pass, nothing guessed.
+
+It keeps the sums, the commits that were recorded, and every line of the task that was open last, so
+that its exchange can be taken up again.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from tilth.budget import Meter
+from tilth.messages import Role, Usage
+
+
+@dataclass
+class OpenTask:
+    """Hold the lines of one attempt at a task, from its `context_reset` on."""
+
+    task_id: str
+    base: str
+    trace_id: str | None
+    ledger_start: int
+    lines: list[tuple[str, Mapping[str, Any]]] = field(default_factory=list)
+
+
+@dataclass
+class Memory:
+    """Hold what one pass over a log found."""
+
+    last_seq: int = 0
+    last_stop: str | None = None
+    started: bool = False
+    seeded: bool = False
+    meter: Meter = field(default_factory=Meter)
+    tip: str | None = None
+    parents: dict[str, str] = field(default_factory=dict)
+    failed_commits: set[str] = field(default_factory=set)
+    done: set[str] = field(default_factory=set)
+    failed: set[str] = field(default_factory=set)
+    verdicts: Counter[str] = field(default_factory=Counter)
+    open: OpenTask | None = None
+
+    def read(self, line: Mapping[str, Any]) -> None:
+        """Take in one line of the log."""
+        kind, payload = line["type"], line["payload"]
+        self.last_seq = line["seq"]
+        if kind == "context_reset":
+            self._open(line, payload)
+        elif self.open is not None and line["task_id"] == self.open.task_id:
+            self.open.lines.append((kind, payload))
+        note = _NOTES.get(kind)
+        if note is not None:
+            note(self, line, payload)
+
+    def _open(self, line: Mapping[str, Any], payload: Mapping[str, Any]) -> None:
+        task_id = line["task_id"]
+        self.failed.discard(task_id)
+        self.open = OpenTask(task_id, payload["base"], line["trace_id"], self.verdicts[task_id])
+
+    def _model_call(self, line: Mapping[str, Any], payload: Mapping[str, Any]) -> None:
+        usage = Usage.model_validate(payload["usage"])
+        self.meter.add(Role(payload["role"]), usage, payload["cost_usd"])
+
+    def _start(self, line: Mapping[str, Any], payload: Mapping[str, Any]) -> None:
+        self.started = True
+        self.last_stop = None
+
+    def _seed(self, line: Mapping[str, Any], payload: Mapping[str, Any]) -> None:
+        self.seeded = True
+        self.tip = payload["commit"]
+
+    def _commit(self, line: Mapping[str, Any], payload: Mapping[str, Any]) -> None:
+        self.tip = payload["commit"]
+        self.parents[payload["commit"]] = payload["parent"]
+        if payload["kind"] == "failed":
+            self.failed_commits.add(payload["commit"])
+
+    def _verdict(self, line: Mapping[str, Any], payload: Mapping[str, Any]) -> None:
+        self.verdicts[line["task_id"]] += 1
+
+    def _done(self, line: Mapping[str, Any], payload: Mapping[str, Any]) -> None:
+        self.done.add(line["task_id"])
+        self.open = None
+
+    def _failed(self, line: Mapping[str, Any], payload: Mapping[str, Any]) -> None:
+        self.failed.add(line["task_id"])
+        self.open = None
+
+    def _stop(self, line: Mapping[str, Any], payload: Mapping[str, Any]) -> None:
+        self.last_stop = payload["reason"]
+
+    def _resume(self, line: Mapping[str, Any], payload: Mapping[str, Any]) -> None:
+        self.last_stop = None
+        unwound = payload.get("unwound_commit")
+        if unwound is not None and unwound == self.tip:
+            self.tip = self.parents.get(unwound, self.tip)
+
+
+_NOTES = {
+    "session_start": Memory._start,
+    "seed_committed": Memory._seed,
+    "model_call": Memory._model_call,
+    "commit": Memory._commit,
+    "evaluator_verdict": Memory._verdict,
+    "task_done": Memory._done,
+    "task_failed": Memory._failed,
+    "stop": Memory._stop,
+    "session_resume": Memory._resume,
+}
+
+
+def remember(lines: Iterable[Mapping[str, Any]]) -> Memory:
+    """Read a whole log once."""
+    memory = Memory()
+    for line in lines:
+        memory.read(line)
+    return memory

@@ -1,0 +1,94 @@
+"""Trees of the repository, read and compared: files, contents, changes and diffs.
+
+Renames are not looked for, so every path is plain. Content comes back as it is stored. Nothing is
+written.
+"""
+
+from __future__ import annotations
+
+import os
+import posixpath
+from typing import cast
+
+from tilth.changes import Change, Status
+from tilth.repository.git import Git, scratch, shown, unshown
+from tilth.repository.repo import SourceRepo
+
+_LINK = b"120000"
+_REGULAR = (b"100644", b"100755")
+_MOST_LINKS = 8
+_PATCH = ("diff-tree", "-p", "-r", "--full-index", "--no-renames", "--no-color")
+_UNADORNED = ("--no-ext-diff", "--no-textconv")
+
+
+def diff(source: SourceRepo, base: str, tree: str) -> str:
+    """Compare two trees; binary files are named, not dumped."""
+    with scratch(source.git_dir, source.head) as lent:
+        return shown(lent.git(lent.root).run(*_PATCH, *_UNADORNED, base, tree))
+
+
+def patch(git: Git, base: str, tree: str) -> bytes:
+    """Compare two trees in a form that can be applied, binary files included."""
+    return git.run(*_PATCH, *_UNADORNED, "--binary", base, tree)
+
+
+def changes(source: SourceRepo, base: str, tree: str) -> tuple[Change, ...]:
+    """List the paths that differ, in path order."""
+    listing = ("diff-tree", "-r", "-z", "--name-status", "--no-renames", base, tree)
+    with scratch(source.git_dir, source.head) as lent:
+        fields = lent.git(lent.root).run(*listing).split(b"\0")[:-1]
+    return tuple(
+        Change(status=cast("Status", status.decode()), path=shown(path))
+        for status, path in zip(fields[::2], fields[1::2], strict=True)
+    )
+
+
+def files(source: SourceRepo, rev: str) -> tuple[str, ...]:
+    """List every file of a tree."""
+    with scratch(source.git_dir, source.head) as lent:
+        return tuple(shown(path) for path in tree_entries(lent.git(lent.root), rev))
+
+
+def read(source: SourceRepo, rev: str, path: str) -> bytes | None:
+    """Give a file's content, following links inside the tree; None if there is no such file."""
+    if not _can_be_a_name(path):
+        return None
+    with scratch(source.git_dir, source.head) as lent:
+        git = lent.git(lent.root)
+        entry = _entry(git, rev, path) or _entry(git, rev, os.fsdecode(unshown(path)))
+        for _ in range(_MOST_LINKS):
+            if entry is None or entry[0] != _LINK:
+                break
+            [target] = git.read_objects([entry[1]])
+            path = posixpath.normpath(posixpath.join(posixpath.dirname(path), os.fsdecode(target)))
+            entry = _entry(git, rev, path)
+        if entry is None or entry[0] not in _REGULAR:
+            return None
+        [content] = git.read_objects([entry[1]])
+        return content
+
+
+def tree_entries(git: Git, rev: str, *below: str) -> dict[bytes, tuple[bytes, str]]:
+    """Give mode and object of every path of a tree, or of the named paths alone."""
+    out = git.run("ls-tree", "-r", "-z", "--full-tree", rev, "--", *below)
+    entries = {}
+    for record in out.split(b"\0")[:-1]:
+        about, _, path = record.partition(b"\t")
+        mode, _, name = about.split(b" ")
+        entries[path] = (mode, name.decode())
+    return entries
+
+
+def _entry(git: Git, rev: str, path: str) -> tuple[bytes, str] | None:
+    parts = path.split("/")
+    if not all(parts) or "." in parts or ".." in parts:
+        return None
+    return tree_entries(git, rev, path).get(os.fsencode(path))
+
+
+def _can_be_a_name(path: str) -> bool:
+    # A model may ask for any text at all.
+    try:
+        return b"\0" not in os.fsencode(path)
+    except UnicodeEncodeError:
+        return False

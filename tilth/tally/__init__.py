@@ -1,0 +1,1 @@
+"""The tally: what each event adds to a session's summary."""
