@@ -6,7 +6,7 @@ STAMP := .venv/.installed
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: setup demo test lint bench clean
+.PHONY: setup demo test lint bench crash clean
 
 setup: $(STAMP)
 
@@ -25,6 +25,12 @@ lint: setup
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy --strict -p tilth
+
+# How many kills a storm holds: make crash KILLS=1000
+KILLS ?= 200
+
+crash: setup
+	@$(BIN)/python tests/storm.py $(KILLS)
 
 bench: setup
 	@$(BIN)/python -m bench

@@ -5,6 +5,8 @@ from __future__ import annotations
 import statistics
 import sys
 
+from bench.look import info_ratio
+from bench.replay import verify_ratio
 from bench.startup import help_ratio
 from bench.turns import bare_loop, harness
 
@@ -35,6 +37,10 @@ def turns(count: int) -> None:
 
 def main() -> None:
     figure("tilth --help against importing typer", help_ratio(), 2.5)
+    figure("tilth info, 200 sessions, against json.loads of its files", info_ratio(), 3)
+    ratio, peak = verify_ratio()
+    figure("tilth replay --verify-only, 10,000 events, against json.loads", ratio, 3)
+    figure("peak memory of that", peak, 5, "MB")
     for count in (50, 200):
         turns(count)
 

@@ -121,7 +121,9 @@ def evaluator_call(**changes: Any) -> ModelCall:
 
 
 def prompt(role: Role) -> PromptAssembled:
-    return PromptAssembled(conversation=role[0] + "1", role=role, head={}, messages=())
+    return PromptAssembled(
+        conversation=role[0] + "1", role=role, endpoint="http://127.0.0.1", head={}, messages=()
+    )
 
 
 def tool_call(name: str, call_id: str = "c1", **arguments: Any) -> ToolCalled:
@@ -230,7 +232,12 @@ SAMPLES: dict[str, Payload] = {
         LedgerAppended(entries=1),
         ContextTrimmed(conversation="w1", call_ids=("c1", "c2"), stub="(left out)"),
         Stagnation(category="weak_test", places=("slug.py",), times=3),
-        BlockerRaised(call_id="c9", blocker=Blocker(reason="two criteria contradict each other")),
+        BlockerRaised(
+            call_id="c9",
+            blocker=Blocker(reason="two criteria contradict each other"),
+            contract_at_fault=True,
+            ruling="They do.",
+        ),
         OperatorRequested(request="R-1", kind="blocked", text="Which criterion holds?"),
         commit(),
         TaskDone(commit=SHA, score=91, iterations=3, evaluated=True),

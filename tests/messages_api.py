@@ -31,7 +31,7 @@ DEFAULT_USAGE: Mapping[str, Any] = {
     "output_tokens": 5,
 }
 EVENT_STREAM = {"content-type": "text/event-stream"}
-EVALUATOR_TOOLS = frozenset({"submit_verdict", "submit_ruling"})
+EVALUATOR_TOOLS = frozenset({"submit_verdict", "submit_ruling", "submit_review"})
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from typing import Any
 
 from messages_api import Answer, MessagesServer, Reply, Request, by_role, call
 
+from tilth.cli.resuming import resume
 from tilth.cli.running import start
 
 KEY = "sk-test-0123456789abcdef"
@@ -93,6 +94,7 @@ class Site:
 
     root: Path
     settings: dict[str, str] = field(default_factory=dict)
+    sessions_dir: Path | None = None
 
     @classmethod
     def make(cls, root: Path, files: Mapping[str, str] | None = None) -> Site:
@@ -114,7 +116,7 @@ class Site:
 
     @property
     def sessions(self) -> Path:
-        return self.root / "home" / "sessions"
+        return self.sessions_dir or self.root / "home" / "sessions"
 
     def bundle(self, *numbers: int, tasks: list[dict[str, Any]] | None = None) -> Path:
         """Write a PRD for the numbered tasks, with their seed tests beside it."""
@@ -153,6 +155,23 @@ class Site:
             environ = self.environ(server.url, **settings)
             code = start(target, self.repo, flags or {}, new=True, environ=environ)
         return Run(self, code, tuple(server.requests))
+
+    def resume(
+        self,
+        session: str | None = None,
+        *,
+        worker: Iterable[Reply] = (),
+        evaluator: Iterable[Reply] = (),
+        flags: Mapping[str, object] | None = None,
+        fresh: bool = False,
+        server: MessagesServer | None = None,
+        **settings: str,
+    ) -> Run:
+        """Resume a session against a scripted endpoint, the same one if it is given."""
+        with MessagesServer(by_role(worker=worker, evaluator=evaluator)) as own:
+            environ = self.environ((server or own).url, **settings)
+            code = resume(session, flags or {}, fresh=fresh, environ=environ)
+        return Run(self, code, tuple(own.requests))
 
     def session(self) -> Path:
         """Give the directory of the latest session."""

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from tilth.budget import Meter, Spend
 from tilth.changes import Change, Frozen
-from tilth.clock import Clock
+from tilth.clock import Clock, stamp
 from tilth.commits import CommitMessage
 from tilth.events import Emit
 from tilth.findings import Baseline, Validation
@@ -70,11 +70,19 @@ class Tree(Protocol):
 
     def has_file(self, path: str) -> bool: ...
 
+    def fingerprint(self) -> str | None: ...
+
     def commit(self, *, tree: str, parent: str, message: CommitMessage) -> str: ...
 
     def restore(self, rev: str) -> None: ...
 
     def set_aside(self, ref: str, commit: str, back_to: str) -> None: ...
+
+    def aside(self, ref: str) -> str | None: ...
+
+    def apply_aside(self, ref: str) -> bool: ...
+
+    def drop_aside(self, ref: str) -> None: ...
 
 
 class Record(Protocol):
@@ -95,7 +103,7 @@ class Record(Protocol):
 
     def read_ledger(self, task_id: str) -> tuple[LedgerEntry, ...]: ...
 
-    def append_progress(self, line: str) -> None: ...
+    def append_progress(self, line: str, *, again: bool = False) -> None: ...
 
     def progress(self) -> tuple[str, ...]: ...
 
@@ -129,3 +137,7 @@ class Bench:
     new_id: Callable[[], str]
     started: float
     warned: set[str]
+
+    def stamp(self) -> str:
+        """Write the present moment."""
+        return stamp(self.clock.now())

@@ -14,6 +14,7 @@ from importlib import resources
 
 from tilth.case import Blocker, Case, render_case
 from tilth.prd import Task
+from tilth.requests import Answered
 from tilth.values import Value
 from tilth.verdict import LedgerEntry, format_ledger
 
@@ -95,6 +96,7 @@ class EvaluatorView(Value):
     conventions: tuple[NamedText, ...]
     ledger: tuple[LedgerEntry, ...]
     threshold: int
+    answers: tuple[Answered, ...] = ()
 
 
 class DisputeView(Value):
@@ -104,6 +106,7 @@ class DisputeView(Value):
     blocker: Blocker
     seed_tests: tuple[NamedText, ...]
     diff: str
+    answers: tuple[Answered, ...] = ()
 
 
 @cache
@@ -125,6 +128,11 @@ def worker_system() -> str:
 def evaluator_system() -> str:
     """Give the evaluator's system prompt."""
     return render("evaluator")
+
+
+def dispute_system() -> str:
+    """Give the evaluator's system prompt for a ruling on a blocker."""
+    return render("dispute-system")
 
 
 def worker_message(view: WorkerView) -> str:
@@ -161,6 +169,7 @@ def evaluator_message(view: EvaluatorView, nonce: str) -> str:
         title=one_line(view.task.title),
         description=view.task.description,
         criteria=_numbered(view.task.acceptance_criteria),
+        operator=_operator(view.answers, block),
         change_note=_change_note(view.diff),
         diff=block("diff", view.diff[:DIFF_LIMIT] or "(no change)"),
         case=block("case", render_case(view.case)),
@@ -190,6 +199,7 @@ def dispute_message(view: DisputeView, nonce: str) -> str:
         title=one_line(view.task.title),
         description=view.task.description,
         criteria=_numbered(view.task.acceptance_criteria),
+        operator=_operator(view.answers, block),
         seed_tests="\n\n".join(tests) or "This task has no acceptance test.",
         blocker=block("blocker", said),
         diff=block("diff", view.diff[:DIFF_LIMIT] or "(no change)"),
@@ -198,6 +208,15 @@ def dispute_message(view: DisputeView, nonce: str) -> str:
 
 def _blocked(heading: str, body: str, block: Callable[[str, str], str]) -> str:
     return _section(heading, block(heading.lower(), body)) if body else ""
+
+
+def _operator(answers: Sequence[Answered], block: Callable[[str, str], str]) -> str:
+    """Show what a person has ruled; the question was a model's, so only that stands in a block."""
+    parts = [f"{block('question', item.question)}\n\n{one_line(item.answer)}" for item in answers]
+    if not parts:
+        return ""
+    heading = "Answers of the person this is for (they amend the contract)"
+    return _section(heading, "\n\n".join(parts))
 
 
 def _change_note(diff: str) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -37,21 +37,21 @@ class EventLog:
         self._clock = clock
         self._mask = mask
         self._sinks = tuple(sinks)
-        self._last_seq = last_seq
+        self._before = last_seq
 
     def close(self) -> None:
         self._journal.close()
 
     def record(self, payload: Payload, scope: Scope) -> Event:
         """Write one event, then tell the sinks."""
-        seq = self._last_seq + 1
+        # Numbered by what was really written: an interrupt may come right after a write.
+        seq = self._before + self._journal.appended + 1
         event = Event(seq, stamp(self._clock.now()), self._session, scope, payload)
         text = _written(event)
         if self._mask.known(text) != text:
             event = dataclasses.replace(event, payload=self._mask.data(payload))
             text = _written(event)
         self._journal.append(text, sync=payload.type in SYNCED)
-        self._last_seq = seq
         for sink in self._sinks:
             sink.take(event)
         return event
@@ -92,13 +92,18 @@ class Emitter:
 def read_events(path: Path) -> Iterator[dict[str, Any]]:
     """Read a log in constant memory, vouching for its numbering and its schema."""
     for number, line in enumerate(read_lines(path), start=1):
-        if line.get("seq") != number:
-            raise CorruptSession(
-                f"{path}: line {number} has seq {line.get('seq')!r}, expected {number}"
-            )
-        if line.get("type") == "session_start":
-            _check_schema(line, path)
+        vouch(line, number, path)
         yield line
+
+
+def vouch(line: dict[str, Any], number: int, path: Path) -> None:
+    """Let a line of the log pass only if it is the one that comes next, in a schema we know."""
+    if line.get("seq") != number:
+        raise CorruptSession(
+            f"{path}: line {number} has seq {line.get('seq')!r}, expected {number}"
+        )
+    if line.get("type") == "session_start":
+        _check_schema(line, path)
 
 
 def _check_schema(line: dict[str, Any], path: Path) -> None:
@@ -109,3 +114,12 @@ def _check_schema(line: dict[str, Any], path: Path) -> None:
             f"{path}: written in schema {version!r}, this Tilth reads up to {SCHEMA_VERSION}; "
             "use the newer Tilth that wrote it"
         )
+
+
+def unreadable(name: str, line: Mapping[str, Any], error: Exception) -> CorruptSession:
+    """Say that a line of a log is JSON, but not the event it says it is."""
+    said = " ".join(str(error).split())[:200]
+    return CorruptSession(
+        f"{name}: line {line.get('seq')} ({line.get('type')}) cannot be read: "
+        f"{type(error).__name__}: {said}"
+    )

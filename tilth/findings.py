@@ -27,12 +27,18 @@ class Report(Value):
 
 
 class NodeResult(Value):
-    """Hold how one test, or the collection of one file, ended; `error` is the exception's name."""
+    """Hold how one test, or the collection of one file, ended; `error` is the exception's name.
+
+    `place` is the last line of the project it came through, `owner` the project's file that holds
+    what an attribute was missing from.
+    """
 
     node: str
     ending: Ending
     error: str | None = None
     message: str | None = None
+    place: str | None = None
+    owner: str | None = None
 
     @property
     def is_red(self) -> bool:

@@ -7,12 +7,14 @@ import sys
 from pathlib import Path
 
 
-def find_python(wanted: Path | None, source: Path) -> Path:
-    """Take the one asked for, else the source repo's own, else Tilth's.
+def find_python(wanted: Path | None, source: Path, made: tuple[Path, ...] = ()) -> Path:
+    """Take the one asked for, else one that setup made, else the source repo's own, else Tilth's.
 
-    The path is not resolved: a virtual environment is known by where its link stands.
+    `made` are virtual environments. The path is not resolved: a virtual environment is known by
+    where its link stands.
     """
     if wanted is not None:
         return wanted
-    own = source / ".venv" / "bin" / "python"
-    return own if os.access(own, os.X_OK) else Path(sys.executable)
+    owned = [venv / "bin" / "python" for venv in (*made, source / ".venv")]
+    usable = (python for python in owned if os.access(python, os.X_OK))
+    return next(usable, Path(sys.executable))

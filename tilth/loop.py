@@ -7,14 +7,13 @@ It decides and emits; it never prints and never writes a file. Everything it tou
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 from tilth.bench import Bench
 from tilth.briefs import CUT_CALL, CUT_TEXT, NUDGE, ONE_CASE
 from tilth.case import RAISE_BLOCKER, SUBMIT_CASE, Case, parse_case
-from tilth.clock import stamp
 from tilth.errors import (
     CapReached,
     DiskError,
@@ -29,7 +28,7 @@ from tilth.exchange.asking import ask, check_caps
 from tilth.exchange.attempt import Attempt, Green, Submission
 from tilth.exchange.dispute import hear_blocker
 from tilth.exchange.opening import begin, take_baseline, validator_run
-from tilth.exchange.review import ask_again, open_review, unread_verdict
+from tilth.exchange.review import open_review, read_verdict, unread_verdict
 from tilth.exchange.toolrun import give_result, run_tool
 from tilth.findings import Baseline, Validation
 from tilth.messages import ToolCall, ToolResult, Turn
@@ -54,13 +53,11 @@ from tilth.verdict import (
     entry_of,
     format_reject_feedback,
     harness_reject,
-    parse_verdict,
 )
 from tilth.watch import find_standstill
 
 QUIET_TURNS = 3
 UNREADABLE_VERDICTS = 3
-VERDICT_TRIES = 2
 CONTROL_TOOLS = frozenset({SUBMIT_CASE.name, RAISE_BLOCKER.name})
 
 
@@ -73,10 +70,13 @@ class Ending:
     detail: str
 
 
-def run(bench: Bench, reattached: Attempt | None = None) -> Ending:
-    """Run the plan to its end or to whatever stops it, and record the stop."""
+def run(bench: Bench, wake: Callable[[], Attempt | None] | None = None) -> Ending:
+    """Run the plan to its end or to whatever stops it, and record the stop.
+
+    `wake` gives the task that was in the middle of its work, if there is one.
+    """
     try:
-        reason, detail = _work(bench, reattached)
+        reason, detail = _work(bench, wake() if wake else None)
     except CapReached as cap:
         reason, detail = StopReason(cap.reason), str(cap)
     except ProviderError as error:
@@ -87,12 +87,23 @@ def run(bench: Bench, reattached: Attempt | None = None) -> Ending:
         reason, detail = StopReason.ERROR, str(error)
     code = exit_code(
         reason,
-        request_open=bool(still_open(bench.record.requests())),
+        request_open=_waits(bench),
         below_bar=any(task.quality_flag for task in bench.record.plan.tasks),
     )
-    bench.emit(Stop(reason=reason, exit_code=code, detail=detail))
-    bench.record.close_out(reason, bench.meter.by_role)
+    try:
+        bench.emit(Stop(reason=reason, exit_code=code, detail=detail))
+        bench.record.close_out(reason, bench.meter.by_role)
+    except DiskError as error:
+        # What stopped the run matters more than that it could not be written down.
+        why = f"{detail}; " if detail and detail not in str(error) else ""
+        raise DiskError(f"{why}{error}") from error
     return Ending(reason, code, detail)
+
+
+def _waits(bench: Bench) -> bool:
+    """Tell whether a question to a person still matters."""
+    done = {task.id for task in bench.record.plan.with_status(Status.DONE)}
+    return bool(still_open(bench.record.requests(), done))
 
 
 def _work(bench: Bench, reattached: Attempt | None) -> tuple[StopReason, str]:
@@ -216,7 +227,7 @@ def _hear_case(bench: Bench, attempt: Attempt, plan: Plan, call: ToolCall) -> To
     submission = _submit(bench, attempt, call, case)
     reject = _mechanical_reject(bench, attempt, submission)
     if reject is not None:
-        _enter(bench, attempt, call, reject)
+        enter(bench, attempt, call.id, reject)
         return _act_on(bench, attempt, call, case, reject)
     validation = _validate(bench, attempt, plan, submission)
     if not validation.passed:
@@ -227,7 +238,7 @@ def _hear_case(bench: Bench, attempt: Attempt, plan: Plan, call: ToolCall) -> To
         landing.land(bench, attempt, attempt.green, verdict=landing.NOT_EVALUATED, score=None)
         return TaskEnd()
     entry = _evaluator_task(bench, attempt, submission, validation)
-    _enter(bench, attempt, call, entry)
+    enter(bench, attempt, call.id, entry)
     return _act_on(bench, attempt, call, case, entry)
 
 
@@ -288,16 +299,15 @@ def _evaluator_task(
     conversation = open_review(bench, attempt, model, submission, validation)
     judged = _judged(bench, attempt, submission, validation.summary)
     threshold = bench.settings.eval_threshold
-    for number in range(1, VERDICT_TRIES + 1):
-        turn = ask(bench, model, conversation, attempt.emit)
-        try:
-            verdict = parse_verdict(turn, threshold)
-        except Unreadable as error:
-            again = number < VERDICT_TRIES
-            ask_again(conversation, attempt.emit, turn, number, error, again=again)
-        else:
-            return entry_of(verdict, judged, model=turn.model, threshold=threshold)
-    return unread_verdict(judged, turn.model, fail_open=bench.settings.fail_open_on_unparsed)
+    reading = read_verdict(
+        conversation,
+        lambda: ask(bench, model, conversation, attempt.emit),
+        threshold,
+        attempt.emit,
+    )
+    if reading.verdict is None:
+        return unread_verdict(judged, reading.model, fail_open=bench.settings.fail_open_on_unparsed)
+    return entry_of(reading.verdict, judged, model=reading.model, threshold=threshold)
 
 
 def _judged(
@@ -307,7 +317,7 @@ def _judged(
     validators: Mapping[str, Literal["passed", "failed"]],
 ) -> Judged:
     return Judged(
-        ts=stamp(bench.clock.now()),
+        ts=bench.stamp(),
         task_id=attempt.task.id,
         iter=attempt.iterations,
         tree=submission.tree,
@@ -316,9 +326,9 @@ def _judged(
     )
 
 
-def _enter(bench: Bench, attempt: Attempt, call: ToolCall, entry: LedgerEntry) -> None:
+def enter(bench: Bench, attempt: Attempt, call_id: str, entry: LedgerEntry) -> None:
     """Record a verdict: first in the log, which is the truth, then in the ledger."""
-    attempt.emit(EvaluatorVerdict(call_id=call.id, **dict(entry)))
+    attempt.emit(EvaluatorVerdict(call_id=call_id, **dict(entry)))
     entries = bench.record.append_ledger_entry(entry)
     attempt.emit(LedgerAppended(entries=entries))
 
@@ -342,7 +352,14 @@ def _act_on(
     if cap and attempt.rejections >= cap:
         return TaskEnd(FailReason.EVALUATOR_CAP, f"rejected {attempt.rejections} times")
     feedback = format_reject_feedback(entry, len(ledger) - 1)
-    return give_result(bench, attempt, call, feedback, is_error=True)
+    result = give_result(bench, attempt, call, feedback, is_error=True)
+    if attempt.unreadable >= UNREADABLE_VERDICTS:
+        # Only now: a resume must find this case answered, or it would stop here again at once.
+        raise ProviderError(
+            "the evaluator gave no readable verdict three times in a row; "
+            "check TILTH_EVALUATOR_MODEL"
+        )
+    return result
 
 
 def _count(bench: Bench, attempt: Attempt, entry: LedgerEntry) -> None:
@@ -353,11 +370,6 @@ def _count(bench: Bench, attempt: Attempt, entry: LedgerEntry) -> None:
     attempt.unreadable = attempt.unreadable + 1 if entry.parse_failed else 0
     if attempt.task.status is Status.PENDING_EVAL:
         _move(bench, attempt, Status.IN_PROGRESS, rescue_count=attempt.task.rescue_count + 1)
-    if attempt.unreadable >= UNREADABLE_VERDICTS:
-        raise ProviderError(
-            "the evaluator gave no readable verdict three times in a row; "
-            "check TILTH_EVALUATOR_MODEL"
-        )
 
 
 def _move(bench: Bench, attempt: Attempt, to: Status, **changes: int) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from typing import Any, Protocol
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict
 
 from tilth.values import Value, canonical
 
@@ -71,18 +71,21 @@ class ToolResult(Value):
     is_error: bool = False
 
     def to_wire(self) -> Block:
-        block: Block = {
-            "type": "tool_result",
-            "tool_use_id": self.call_id,
-            "content": self.content,
-        }
-        if self.is_error:
-            block["is_error"] = True
-        return block
+        return result_block(self.call_id, self.content, is_error=self.is_error)
+
+
+def result_block(call_id: str, content: str, *, is_error: bool) -> Block:
+    """Give a result in the form the model gets it in."""
+    block: Block = {"type": "tool_result", "tool_use_id": call_id, "content": content}
+    if is_error:
+        block["is_error"] = True
+    return block
 
 
 class Usage(Value):
     """Count the tokens of one call or of many."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
 
     input_tokens: int = 0
     output_tokens: int = 0

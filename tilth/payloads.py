@@ -42,6 +42,12 @@ class SessionStart(Payload):
     evaluate: bool
     sandbox: str
     settings: Mapping[str, str]
+    fail_open: bool = False
+    # The reviewers tasks ask for, with their models; those nobody has defined; those that are the
+    # worker's own model on its own endpoint.
+    reviewers: Mapping[str, str] = {}
+    unknown_reviewers: tuple[str, ...] = ()
+    same_reviewers: tuple[str, ...] = ()
 
 
 class SessionPrepared(Payload):
@@ -65,6 +71,7 @@ class SessionResume(Payload):
     unwound_commit: str | None
     reattached: str | None = None
     notes: tuple[str, ...] = ()
+    settings: Mapping[str, str] = {}
 
 
 class ContextReset(Payload):
@@ -136,7 +143,7 @@ class ToolCalled(Payload):
 
 
 class ToolResulted(Payload):
-    """Hold exactly what the model was given."""
+    """Hold exactly what the model was given; `sha256` is of `content`, so a change is found."""
 
     type: Literal["tool_result"] = "tool_result"
     conversation: str
@@ -147,6 +154,7 @@ class ToolResulted(Payload):
     exit_code: int | None = None
     duration_ms: int = 0
     interrupted: bool = False
+    sha256: str | None = None
 
 
 class PreToolBlock(Payload):
@@ -280,6 +288,9 @@ class TaskDone(Payload):
     score: int | None
     iterations: int
     evaluated: bool
+    # As in the commit's trailer: accept, not-evaluated, unparsed or force-accept.
+    verdict: str | None = None
+    below_bar: bool = False
 
 
 class TaskForceAccepted(Payload):

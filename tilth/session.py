@@ -22,12 +22,13 @@ from tilth.budget import Spend
 from tilth.clock import Clock, stamp
 from tilth.errors import CorruptSession, DiskError, UnknownSession
 from tilth.eventlog import read_events
+from tilth.failpoint import reach
 from tilth.mask import Mask
 from tilth.messages import Role
 from tilth.outcomes import StopReason
 from tilth.payloads import SCHEMA_VERSION
-from tilth.prd import Plan, Task
-from tilth.requests import OperatorRequest
+from tilth.prd import Plan, Status, Task
+from tilth.requests import OperatorRequest, still_open
 from tilth.store import (
     PRIVATE_DIR,
     Journal,
@@ -123,13 +124,16 @@ class Session:
         cls,
         sessions: Path,
         checkpoint: Checkpoint,
-        plan: Plan,
+        plan: Plan | None,
         seed_tests: Mapping[str, bytes],
         *,
         clock: Clock,
         mask: Mask,
     ) -> Session:
-        """Make a session's directory; it appears complete, by rename, already locked."""
+        """Make a session's directory; it appears complete, by rename, already locked.
+
+        Without a plan it is an interview, which gets one when its seed holds.
+        """
         staged = sessions / f".new-{checked_id(checkpoint.session)}"
         place = sessions / checkpoint.session
         lock = Lock(staged / "lock")
@@ -137,9 +141,11 @@ class Session:
             make_private(sessions)
             staged.mkdir(mode=PRIVATE_DIR)
             try:
-                _stage(staged, checkpoint, mask.data(jsonable(plan)), seed_tests)
+                _stage(staged, checkpoint, plan and mask.data(jsonable(plan)), seed_tests)
                 lock.acquire()
+                reach("before the session appears")
                 os.rename(staged, place)
+                reach("after the session appeared")
             except BaseException:
                 lock.release()
                 shutil.rmtree(staged, ignore_errors=True)
@@ -162,7 +168,7 @@ class Session:
     def look(cls, sessions: Path, session: str, *, clock: Clock, mask: Mask) -> Session:
         """Open a session for reading only."""
         directory = sessions / checked_id(session)
-        if not (directory / "checkpoint.json").exists():
+        if not directory.is_dir():
             raise UnknownSession(f"no session {session} in {sessions}; see `tilth info`")
         return cls(directory, clock, mask)
 
@@ -198,15 +204,34 @@ class Session:
         return self._checkpoint
 
     def save_checkpoint(
-        self, status: SessionStatus, spend: Mapping[Role, Spend] | None = None
+        self,
+        status: SessionStatus,
+        spend: Mapping[Role, Spend] | None = None,
+        *,
+        base: str | None = None,
     ) -> None:
         """Replace the checkpoint with a new status and spend."""
         changes: dict[str, Any] = {"status": status, "updated": stamp(self._clock.now())}
         if spend is not None:
             changes["usage"] = dict(spend)
+        if base is not None:
+            changes["base_commit"] = base
         checkpoint = self.checkpoint.model_copy(update=changes)
         replace_json(self.directory / "checkpoint.json", jsonable(checkpoint))
         self._checkpoint = checkpoint
+
+    def rebuild_checkpoint(self, start: Mapping[str, Any], created: str) -> None:
+        """Write a checkpoint anew from the session's first event, where the old one is unusable."""
+        self._checkpoint = Checkpoint(
+            session=self.id,
+            status=SessionStatus.STOPPED,
+            source=start["source"],
+            branch=branch_of(self.id),
+            base_commit=start["base_commit"],
+            created=created,
+            updated=created,
+        )
+        replace_json(self.directory / "checkpoint.json", jsonable(self._checkpoint))
 
     @property
     def plan(self) -> Plan:
@@ -237,12 +262,13 @@ class Session:
             raise UnknownSession(f"session {self.id} has no task {task_id!r}")
         return self.directory / "ledger" / f"{task_id}.jsonl"
 
-    def append_progress(self, line: str) -> None:
-        """Add one line to the story of the session."""
+    def append_progress(self, line: str, *, again: bool = False) -> None:
+        """Add one line to the story of the session; `again` leaves out one that is there."""
         path = self.directory / "progress.txt"
         old = path.read_bytes() if path.exists() else b""
-        flat = " ".join(self._mask.known(line).split())
-        replace_bytes(path, old + flat.encode("utf-8", "backslashreplace") + b"\n")
+        flat = " ".join(self._mask.known(line).split()).encode("utf-8", "backslashreplace")
+        if not (again and old.splitlines()[-1:] == [flat]):
+            replace_bytes(path, old + flat + b"\n")
 
     def progress(self) -> tuple[str, ...]:
         """Give the last lines of the story of the session."""
@@ -259,6 +285,8 @@ class Session:
         """Add what an accepted task taught to the notes for the user."""
         path = self.directory / "proposed-learnings.md"
         old = path.read_text("utf-8", "replace") if path.exists() else "# Proposed learnings\n"
+        if f"\n## {task.id} " in old:
+            return
         title = " ".join(task.title.split())
         items = "".join(f"- {' '.join(item.split())}\n" for item in learnings)
         text = self._mask.known(f"{old}\n## {task.id} {title}\n\n{items}")
@@ -284,7 +312,12 @@ class Session:
 
     def close_out(self, reason: StopReason, spend: Mapping[Role, Spend]) -> None:
         """Leave the checkpoint as a stopped run should be found."""
-        self.save_checkpoint(_STATUS_AFTER.get(reason, SessionStatus.STOPPED), spend)
+        status = _STATUS_AFTER.get(reason, SessionStatus.STOPPED)
+        done = {task.id for task in self.plan.with_status(Status.DONE)}
+        if status is SessionStatus.FAILED and still_open(self.requests(), done):
+            # Under `skip` a question may be open although another task failed first.
+            status = SessionStatus.WAITING
+        self.save_checkpoint(status, spend)
 
     def _append(self, path: Path, entry: Value) -> None:
         line = json.dumps(self._mask.data(jsonable(entry)), ensure_ascii=False)
@@ -303,7 +336,8 @@ def _stage(
         (directory / name).mkdir(mode=PRIVATE_DIR)
     write_new(directory / "seed-tests", seed_tests)
     replace_json(directory / "checkpoint.json", jsonable(checkpoint))
-    replace_json(directory / "prd.json", plan)
+    if plan is not None:
+        replace_json(directory / "prd.json", plan)
     write_new(directory, {"events.jsonl": b"", "progress.txt": b""})
 
 

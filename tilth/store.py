@@ -16,6 +16,7 @@ from types import TracebackType
 from typing import Any
 
 from tilth.errors import CorruptSession, DiskError, SessionBusy
+from tilth.failpoint import reach
 
 PRIVATE_DIR = 0o700
 PRIVATE_FILE = 0o600
@@ -32,7 +33,9 @@ def replace_bytes(path: Path, content: bytes) -> None:
                 file.write(content)
                 file.flush()
                 os.fsync(file.fileno())
+            reach(f"before replacing {path.name}")
             os.replace(staged, path)
+            reach(f"after replacing {path.name}")
         except BaseException:
             Path(staged).unlink(missing_ok=True)
             raise
@@ -79,6 +82,8 @@ class Journal:
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        self.appended = 0
+        self._unsure = False
         try:
             flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
             self._handle = os.open(path, flags, PRIVATE_FILE)
@@ -89,13 +94,19 @@ class Journal:
     def append(self, line: str, *, sync: bool = False) -> None:
         """Write one line; on failure the file is as it was before."""
         record = line.encode("utf-8", "backslashreplace") + b"\n"
+        reach(f"before appending to {self._path.name}")
         try:
             self._write(record, sync=sync)
         except OSError as error:
             raise _cannot_write(self._path, error) from error
-        self._size += len(record)
+        reach(f"after appending to {self._path.name}")
 
     def _write(self, record: bytes, *, sync: bool) -> None:
+        if self._unsure:
+            # An interrupt came after a write and before it was counted.
+            os.ftruncate(self._handle, self._size)
+        size = self._size + len(record)
+        self._unsure = True
         try:
             if os.write(self._handle, record) != len(record):
                 raise DiskError(f"cannot write {self._path}: the disk is full; free some space")
@@ -105,6 +116,8 @@ class Journal:
             # Nobody was told that it is there, an interrupt included: it would be written twice.
             os.ftruncate(self._handle, self._size)
             raise
+        # No call stands between these, so an interrupt finds all of them done or none.
+        self._size, self.appended, self._unsure = size, self.appended + 1, False
 
     def close(self) -> None:
         if self._handle >= 0:
@@ -149,10 +162,11 @@ def read_lines(path: Path) -> Iterator[dict[str, Any]]:
         for number, raw in enumerate(file, start=1):
             if not raw.endswith(b"\n"):
                 return
-            yield _parsed(raw, path, number)
+            yield parse_line(raw, path, number)
 
 
-def _parsed(raw: bytes, path: Path, number: int) -> dict[str, Any]:
+def parse_line(raw: bytes, path: Path, number: int) -> dict[str, Any]:
+    """Read one whole line of a journal; a bad one is a corrupt session."""
     try:
         line = json.loads(raw)
     except (ValueError, RecursionError) as error:
@@ -160,6 +174,21 @@ def _parsed(raw: bytes, path: Path, number: int) -> dict[str, Any]:
     if not isinstance(line, dict):
         raise CorruptSession(f"{path}: line {number} is not an object")
     return line
+
+
+def lock_holder(path: Path) -> str | None:
+    """Give the pid of the process that holds a lock, or None; the lock is left as it is."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return os.pread(handle, 32, 0).decode("ascii", "replace").strip() or "unknown"
+    finally:
+        os.close(handle)
+    return None
 
 
 class Lock:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
+
+_CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
 class Value(BaseModel):
@@ -16,7 +19,12 @@ class Value(BaseModel):
 
 def canonical(value: Any) -> str:
     """Render JSON in the one form that hashes are taken of."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return _CANONICAL.encode(value)
+
+
+def digest(text: str) -> str:
+    """Hash a text, lone surrogates included."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def jsonable(value: Value) -> dict[str, Any]:

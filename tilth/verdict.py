@@ -6,7 +6,7 @@ worker. Never asks a model and never writes a file.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import Any, Literal
 
@@ -249,14 +249,21 @@ def format_ledger(entries: Sequence[LedgerEntry]) -> str:
 
 
 def _settled(entries: Sequence[LedgerEntry], index: int) -> bool:
-    return any(concern_id(index) in later.resolved for later in entries[index + 1 :])
+    return is_settled(index, (entry.resolved for entry in entries[index + 1 :]))
+
+
+def is_settled(index: int, later: Iterable[Sequence[str]]) -> bool:
+    """Tell whether a later verdict names the concern at this position; other ids mean nothing."""
+    return any(concern_id(index) in (said.strip().upper() for said in ids) for ids in later)
 
 
 def _ledger_lines(entry: LedgerEntry, index: int, *, settled: bool) -> list[str]:
     score = "" if entry.score is None else f", score {entry.score}"
     state = " (settled)" if settled else ""
     category = f" {entry.rejection_category}" if entry.rejection_category else ""
-    lines = [f"- {concern_id(index)}{state}: {entry.verdict}{category}{score}, by {entry.source}"]
+    low = ", accepted but scored too low" if entry.below_threshold else ""
+    said = f"{entry.verdict}{category}{score}{low}, by {entry.source}"
+    lines = [f"- {concern_id(index)}{state}: {said}"]
     lines.append(f"  concern: {entry.concern}")
     if entry.evidence:
         lines.append(f"  evidence: {'; '.join(entry.evidence)}")

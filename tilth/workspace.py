@@ -17,7 +17,9 @@ from tilth.changes import Change, Frozen
 from tilth.clock import Clock
 from tilth.commits import CommitMessage, CommitRecord, read_commit
 from tilth.errors import UserError, WorkspaceError
+from tilth.failpoint import reach
 from tilth.repository import freeze, trees
+from tilth.repository.contents import Contents
 from tilth.repository.git import Git, scratch, write_file
 from tilth.repository.repo import SESSION_BRANCHES, SourceRepo
 from tilth.repository.worktree import Worktree
@@ -49,6 +51,7 @@ class Workspace:
         self._ref = f"refs/heads/{self.branch}"
         self._asides = f"refs/tilth/{session}/"
         self._worktree = Worktree(source, self.path, self.branch)
+        self._contents = Contents(self.path)
         # No work tree but the git directory itself: the user's checkout is out of reach.
         self._git = Git(source.git_dir, source.git_dir)
 
@@ -59,18 +62,22 @@ class Workspace:
         if self.tip() is not None:
             raise UserError(f"branch {self.branch} exists already: resume or reset that session")
         self._git.run("update-ref", "-m", "tilth: start", self._ref, base, "0" * len(base))
+        reach("after starting the branch")
         self._worktree.add()
+        reach("after adding the worktree")
         self._worktree.put(base)
 
     def attached(self) -> bool:
         """Tell whether the worktree is there and registered."""
-        return self.path.is_dir() and self._worktree.registration() is not None
+        return self._worktree.is_whole()
 
     def rebuild(self) -> None:
         """Make a lost or half removed worktree again, from the branch."""
         tip = self._existing_tip()
         self._worktree.detach()
+        reach("after detaching the worktree")
         self._worktree.add()
+        reach("after adding the worktree")
         self._worktree.put(tip)
 
     def remove(self) -> Removed:
@@ -80,13 +87,11 @@ class Workspace:
             return Removed(worktree=there, registration=registered, branch=False, refs=())
         self._refuse_if_in_use()
         there, registered = self._worktree.detach()
-        refs = self._git.line("for-each-ref", "--format=%(refname)", self._asides).split()
+        refs = self.asides()
         tip = self.tip()
         for ref in (*refs, *([self._ref] if tip else [])):
             self._git.run("update-ref", "-d", ref)
-        return Removed(
-            worktree=there, registration=registered, branch=tip is not None, refs=tuple(refs)
-        )
+        return Removed(worktree=there, registration=registered, branch=tip is not None, refs=refs)
 
     # What stands in it
 
@@ -122,6 +127,10 @@ class Workspace:
         except (OSError, RuntimeError, ValueError):
             return False
 
+    def fingerprint(self) -> str | None:
+        """Give what the worktree's files say now as one hash, or None if that cannot be told."""
+        return self._contents.fingerprint()
+
     def restore(self, rev: str) -> None:
         """Make files and index equal to `rev`; what it ignores, and caches, may stay."""
         self._worktree.put(rev)
@@ -136,19 +145,37 @@ class Workspace:
         """Commit `tree` on top of `parent` and make that the branch, wherever it was."""
         tip = self._existing_tip()
         commit = self._write(tree, parent, message)
+        reach("before moving the branch")
         self._git.run("update-ref", "-m", "tilth: commit", self._ref, commit, tip)
+        reach("after moving the branch")
         self._worktree.sync(commit)
         return commit
 
+    def newest(self) -> CommitRecord | None:
+        """Read the commit at the branch's tip, whoever made it."""
+        tip = self.tip()
+        return None if tip is None else self.record(tip)
+
+    def clear_locks(self) -> None:
+        """Remove lock files a killed git left on what is this session's alone."""
+        refs = self.source.git_dir / "refs"
+        locks = [refs / "heads" / f"{self.branch}.lock"]
+        locks += (refs / "tilth" / self.session).glob("*.lock")
+        for lock in locks:
+            lock.unlink(missing_ok=True)
+        self._worktree.clear_locks()
+
     def unwind(self, commit: str) -> str:
         """Take `commit` off the branch, keep the files, and give its parent."""
-        parent = self._record(commit).parent
+        parent = self.record(commit).parent
         if parent is None:
             raise WorkspaceError(f"commit {commit} has no parent to go back to")
         tip = self._existing_tip()
         if tip not in (commit, parent):
             raise WorkspaceError(f"branch {self.branch} is at {tip}, not at {commit}")
+        reach("before unwinding")
         self._git.run("update-ref", "-m", "tilth: unwind", self._ref, parent, tip)
+        reach("after unwinding")
         self._worktree.sync(parent)
         return parent
 
@@ -164,6 +191,7 @@ class Workspace:
             git.run("update-index", "--add", "--replace", "-z", "--stdin", stdin=paths)
             tree = git.line("write-tree")
         commit = self.commit(tree=tree, parent=parent, message=message)
+        reach("before checking out the seed")
         self._worktree.check_out(commit, paths)
         self._worktree.sync(commit)
         return commit
@@ -177,6 +205,10 @@ class Workspace:
 
     # Work set aside
 
+    def asides(self) -> tuple[str, ...]:
+        """List the refs under which work of this session is set aside."""
+        return tuple(self._git.line("for-each-ref", "--format=%(refname)", self._asides).split())
+
     def aside(self, ref: str) -> str | None:
         """Give the commit that keeps work set aside under `ref`, `refs/tilth/<session>/…`."""
         if not ref.startswith(self._asides):
@@ -188,7 +220,9 @@ class Workspace:
         kept = self.aside(ref) or "0" * len(commit)
         tip = self._existing_tip()
         moves = f"update {ref} {commit} {kept}\nupdate {self._ref} {back_to} {tip}\n"
+        reach("before setting aside")
         self._git.run("update-ref", "-m", "tilth: set aside", "--stdin", stdin=moves.encode())
+        reach("after setting aside")
         self._worktree.put(back_to)
 
     def apply_aside(self, ref: str) -> bool:
@@ -223,7 +257,8 @@ class Workspace:
         answer = self._git.ask("rev-parse", "--verify", "--quiet", ref, ok=(0, 1))
         return answer.out.decode().strip() or None
 
-    def _record(self, commit: str) -> CommitRecord:
+    def record(self, commit: str) -> CommitRecord:
+        """Read one commit."""
         [raw] = self._git.read_objects([commit])
         return read_commit(commit, raw)
 

@@ -46,7 +46,7 @@ def call(arguments: Any, name: str = "submit_verdict", id: str = "c1") -> dict[s
 
 def turn(*content: dict[str, Any], stop_reason: str = "tool_use") -> Turn:
     return Turn(
-        content=content, stop_reason=stop_reason, usage=Usage(), model="judge-model", latency_ms=1
+        content=content, stop_reason=stop_reason, usage=Usage(), model="second-model", latency_ms=1
     )
 
 
@@ -226,9 +226,9 @@ def test_null_lists_a_lone_text_and_unknown_fields_are_tolerated() -> None:
 
 
 def test_an_entry_is_bound_to_what_was_judged() -> None:
-    entry = entry_of(read(ACCEPT), JUDGED, model="judge-model", threshold=0)
+    entry = entry_of(read(ACCEPT), JUDGED, model="second-model", threshold=0)
     assert {name: getattr(entry, name) for name in Judged.model_fields} == dict(JUDGED)
-    assert (entry.model, entry.source, entry.parse_failed) == ("judge-model", "evaluator", False)
+    assert (entry.model, entry.source, entry.parse_failed) == ("second-model", "evaluator", False)
 
 
 def test_an_entry_has_the_fields_of_the_contract_in_their_order() -> None:

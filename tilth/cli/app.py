@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from tilth.cli import work
+from tilth.cli import look, operate, prepare, proof, work
 
 app = typer.Typer(
     name="tilth",
@@ -29,15 +29,18 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
+@app.callback(invoke_without_command=True)
 def root(
+    context: typer.Context,
     version: Annotated[
         bool,
         typer.Option("--version", help="Show the version.", is_eager=True, callback=_version),
     ] = False,
 ) -> None:
-    """Hold the options that come before a command."""
+    """Hold the options that come before a command; without one, say where things stand."""
+    if context.invoked_subcommand is None:
+        look.stand()
 
 
-for group in (work,):
+for group in (work, prepare, look, proof, operate):
     group.register(app)

@@ -7,19 +7,22 @@ import secrets
 from collections.abc import Mapping, MutableMapping
 from pathlib import Path
 
+from tilth.bench import Bench
 from tilth.bundle import PRD_NAME, Bundle, find_prd, read_bundle
 from tilth.cli.edge import tell
-from tilth.cli.workbench import Workshop, open_workshop
+from tilth.cli.picking import can_ask, pick
+from tilth.cli.resuming import read_facts, resumable_sessions, resume
+from tilth.cli.workbench import Workshop, open_workshop, seat_reviewers
 from tilth.clock import SystemClock, stamp
-from tilth.commits import seed_message
 from tilth.errors import UserError
+from tilth.footing import Footing, stand_up
 from tilth.loop import run
 from tilth.messages import Role
-from tilth.payloads import SeedCommitted
-from tilth.project import ProjectFacts, read_project
+from tilth.recall.memory import Memory
+from tilth.repository import trees
 from tilth.repository.repo import SourceRepo, open_source
 from tilth.session import Checkpoint, Session, SessionStatus, branch_of, session_id
-from tilth.settings import load
+from tilth.settings import Settings, load
 from tilth.workspace import Workspace
 
 
@@ -43,17 +46,49 @@ def start(
             "(a list of tasks: see docs/prd.md)"
         )
     bundle = read_bundle(prd)
-    source = open_source(_repo_for(repo, prd))
-    facts = _facts(source)
+    source = open_source(repo_for(repo, prd))
+    facts = read_facts(source, source.head)
     if source.dirty:
         tell("note: uncommitted changes in the repository are not part of the session")
+    if not new:
+        earlier = _offer(settings, bundle, source)
+        if earlier is not None:
+            return resume(earlier, flags, fresh=False, environ=environ)
     settings = settings.under(facts)
-    with open_workshop(settings, source, facts) as shop:
-        session, workspace = create(shop, bundle)
-        return _work(shop, session, workspace, bundle)
+    panel = seat_reviewers(settings, bundle.plan, environ)
+    with open_workshop(settings, source, facts, panel) as shop:
+        session = create(shop, bundle)
+        workspace = Workspace(source, session.workspace, session.id, SystemClock())
+        with shop.bench(session, workspace, Memory()) as bench:
+            footing = shop.footing(session, workspace, Memory())
+            return run(bench, lambda: first_steps(bench, footing)).exit_code
 
 
-def _repo_for(repo: Path | None, prd: Path) -> Path:
+def _offer(settings: Settings, bundle: Bundle, source: SourceRepo) -> str | None:
+    """Offer a session of the same PRD and repository that could go on; None means a new one."""
+    same = [
+        session
+        for session in resumable_sessions(settings)
+        if session.checkpoint.prd_sha256 == bundle.sha256
+        and session.checkpoint.source == str(source.root)
+    ]
+    if not same:
+        return None
+    newest = same[0]
+    said = f"session {newest.id} of this PRD is {newest.checkpoint.status} and can be resumed"
+    if not can_ask():
+        raise UserError(f"{said}: `tilth resume {newest.id}`, or start afresh with --new")
+    choices = [*(f"resume {session.id}" for session in same), "start afresh beside it"]
+    chosen = pick(f"{said}.", choices)
+    return same[chosen].id if chosen < len(same) else None
+
+
+def first_steps(bench: Bench, footing: Footing) -> None:
+    """Stand up for the first time; no task is in the middle of its work."""
+    stand_up(footing, bench.emit)
+
+
+def repo_for(repo: Path | None, prd: Path) -> Path:
     """Take the repository named, else the one around the PRD, else the one we stand in."""
     if repo is not None:
         return repo
@@ -62,14 +97,8 @@ def _repo_for(repo: Path | None, prd: Path) -> Path:
     return folder if inside else Path.cwd()
 
 
-def _facts(source: SourceRepo) -> ProjectFacts:
-    from tilth.repository import trees
-
-    return read_project(trees.read(source, source.head, "pyproject.toml"))
-
-
-def create(shop: Workshop, bundle: Bundle) -> tuple[Session, Workspace]:
-    """Make a session's directory, then its branch and worktree; on failure leave nothing."""
+def create(shop: Workshop, bundle: Bundle) -> Session:
+    """Make a session's directory; branch and worktree follow when it stands up."""
     clock = SystemClock()
     moment = clock.now()
     name = session_id(moment, secrets.token_hex(3))
@@ -85,27 +114,13 @@ def create(shop: Workshop, bundle: Bundle) -> tuple[Session, Workspace]:
         updated=stamp(moment),
     )
     tests = {**standing_tests(shop.source, bundle), **bundle.tests}
-    session = Session.new(
+    return Session.new(
         shop.settings.sessions_dir, checkpoint, bundle.plan, tests, clock=clock, mask=shop.mask
     )
-    workspace = Workspace(shop.source, session.workspace, name, clock)
-    try:
-        workspace.create(shop.source.head)
-    except UserError:
-        # The branch was there before us and is not ours to remove.
-        session.discard()
-        raise
-    except BaseException:
-        workspace.remove()
-        session.discard()
-        raise
-    return session, workspace
 
 
 def standing_tests(source: SourceRepo, bundle: Bundle) -> dict[str, bytes]:
     """Read the seed tests that already stand in the repository."""
-    from tilth.repository import trees
-
     found: dict[str, bytes] = {}
     for path in trees.files(source, source.head):
         folder, _, name = path.rpartition("/")
@@ -114,14 +129,3 @@ def standing_tests(source: SourceRepo, bundle: Bundle) -> dict[str, bytes]:
             if content is not None:
                 found[name] = content
     return found
-
-
-def _work(shop: Workshop, session: Session, workspace: Workspace, bundle: Bundle) -> int:
-    with shop.bench(session, workspace) as bench:
-        bench.emit(shop.start_of(session))
-        if bundle.tests:
-            files = {f"tests/{name}": content for name, content in bundle.tests.items()}
-            message = seed_message(len(bundle.plan.tasks), len(files), session=session.id)
-            commit = workspace.seed(files, message)
-            bench.emit(SeedCommitted(commit=commit, files=tuple(sorted(files))))
-        return run(bench).exit_code

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import secrets
 import signal
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,28 +16,37 @@ from types import FrameType
 
 from tilth import __version__
 from tilth.bench import Bench
-from tilth.budget import Allowance, Caps, Meter
+from tilth.budget import Allowance, Caps
 from tilth.cli.edge import tell
+from tilth.cli.quarters import Quarters, make_home
 from tilth.clock import SystemClock
+from tilth.concealment import conceal
 from tilth.configuration.variables import VARIABLES
+from tilth.confinement.choosing import open_wall
 from tilth.console import Console, ConsoleContext
-from tilth.errors import UserError
 from tilth.eventlog import Emitter, EventLog
-from tilth.interpreter import find_python
+from tilth.events import Sink
+from tilth.footing import Footing
 from tilth.interrupt import Interrupt
 from tilth.mask import Mask
 from tilth.messages import Role
 from tilth.payloads import SessionStart
+from tilth.prd import Plan
 from tilth.project import ProjectFacts
 from tilth.provider import AnthropicModel, ModelConfig
+from tilth.recall.memory import Memory
 from tilth.repository.repo import SourceRepo
-from tilth.sandbox import Access, Confinement, Unconfined, environment
+from tilth.reviewers import Panel, is_same_model, read_reviewers
+from tilth.sandbox import Confinement
 from tilth.session import Session
-from tilth.settings import Settings, known_secrets
-from tilth.summary import Tally
-from tilth.tools import Toolbox, find_ruff
-from tilth.validators import Gate
+from tilth.settings import Endpoint, SandboxChoice, Settings, known_secrets
+from tilth.summary import fold
 from tilth.workspace import Workspace
+
+_NO_SANDBOX = (
+    "WARNING: no sandbox (TILTH_SANDBOX=off): the model's commands run with all that you may "
+    "read, write and reach"
+)
 
 
 @dataclass(frozen=True)
@@ -50,16 +60,16 @@ class Workshop:
     interrupt: Interrupt
     confinement: Confinement
     scratch: Path
+    panel: Panel
+    # For a play of a recording: who else hears the events, and whether a person does.
+    sinks: tuple[Sink, ...] = ()
+    quiet: bool = False
 
     def start_of(self, session: Session) -> SessionStart:
         """Say with what a session sets out."""
         settings = self.settings
         worker = settings.require_endpoint(Role.WORKER)
         evaluator = settings.endpoint(Role.EVALUATOR) if settings.evaluate else None
-        same = evaluator is not None and (worker.model, worker.base_url) == (
-            evaluator.model,
-            evaluator.base_url,
-        )
         return SessionStart(
             tilth_version=__version__,
             source=str(self.source.root),
@@ -69,128 +79,128 @@ class Workshop:
             tasks=len(session.plan.tasks),
             worker_model=worker.model,
             evaluator_model=evaluator.model if evaluator else None,
-            same_model=same,
+            same_model=evaluator is not None and is_same_model(evaluator, worker),
             evaluate=settings.evaluate,
             sandbox=self.confinement.name,
             settings={variable.name: settings.shown(variable) for variable in VARIABLES},
+            fail_open=settings.fail_open_on_unparsed,
+            reviewers={name: end.model for name, end in self.panel.by_name.items()},
+            unknown_reviewers=self.panel.unknown,
+            same_reviewers=self.panel.same_as(worker),
         )
 
     @contextmanager
-    def bench(
-        self, session: Session, workspace: Workspace, meter: Meter | None = None, last_seq: int = 0
-    ) -> Iterator[Bench]:
+    def bench(self, session: Session, workspace: Workspace, memory: Memory) -> Iterator[Bench]:
         """Lay out a bench for one session and clear it away afterwards."""
         clock = SystemClock()
-        meter = meter or Meter()
-        tally = Tally()
-        console = Console.on(sys.stderr, _context(self.settings, session), os.environ)
+        stream = None if self.quiet else sys.stderr
+        console = Console.on(stream, _context(self.settings, session), os.environ)
         log = EventLog(
             session.log_path,
             session=session.id,
             clock=clock,
             mask=self.mask,
-            sinks=(tally, console),
-            last_seq=last_seq,
+            sinks=(console, *self.sinks),
+            last_seq=memory.last_seq,
         )
-        models = {role: self._model(role) for role in (Role.WORKER, Role.EVALUATOR)}
+        worker, evaluator = self._model(Role.WORKER), self._model(Role.EVALUATOR)
+        reviewers = {name: self.reach(end) for name, end in self.panel.by_name.items()}
+        quarters = self.quarters(session, workspace)
         try:
             with heard(self.interrupt):
                 yield Bench(
-                    worker=models[Role.WORKER],
-                    evaluator_for=lambda task: models[Role.EVALUATOR],
-                    tools=self._tools(workspace),
-                    gate=self._gate(session, workspace),
+                    worker=worker,
+                    evaluator_for=lambda task: reviewers.get(task.reviewer or "", evaluator),
+                    tools=quarters.tools(),
+                    gate=quarters.gate(),
                     tree=workspace,
                     record=session,
                     settings=self.settings,
                     emit=Emitter(log),
                     clock=clock,
                     mask=self.mask,
-                    meter=meter,
+                    meter=memory.meter,
                     interrupt=self.interrupt,
                     new_id=lambda: secrets.token_hex(8),
                     started=clock.monotonic(),
                     warned=set(),
                 )
-            session.save_summary(tally.summary().to_json())
+            session.save_summary(fold(session.events()).to_json())
         finally:
             console.close()
             log.close()
             session.release()
-            for model in models.values():
+            for model in (worker, evaluator, *reviewers.values()):
                 model.close()
 
     def _model(self, role: Role) -> AnthropicModel:
         # Without an evaluator its place is never asked; the worker's endpoint fills it.
         wanted = role if self.settings.endpoint(role) is not None else Role.WORKER
-        endpoint = self.settings.require_endpoint(wanted)
-        config = ModelConfig(
-            model=endpoint.model,
-            api_key=endpoint.api_key.get_secret_value(),
-            base_url=endpoint.base_url,
-            extra_headers=endpoint.revealed_headers(),
-        )
-        return AnthropicModel(config, sleep=self.interrupt.sleep)
+        return self.reach(self.settings.require_endpoint(wanted))
 
-    def _access(self, workspace: Workspace) -> Access:
-        return Access(
-            writable=(workspace.path, self.scratch / "home"),
-            network=self.settings.sandbox_network,
-        )
+    def reach(self, endpoint: Endpoint) -> AnthropicModel:
+        """Give a model that answers at an endpoint."""
+        return reach(endpoint, self.interrupt)
 
-    def _environment(self, python: Path) -> dict[str, str]:
-        return environment(os.environ, home=self.scratch / "home", path_first=python.parent)
-
-    def _tools(self, workspace: Workspace) -> Toolbox:
-        python = find_python(self.settings.python, self.source.root)
-        return Toolbox(
-            root=workspace.path,
-            confinement=self.confinement,
-            access=self._access(workspace),
-            env=self._environment(python),
-            bash_timeout_s=self.settings.tool_timeout_seconds,
-            ruff=find_ruff(),
-        )
-
-    def _gate(self, session: Session, workspace: Workspace) -> Gate:
-        python = find_python(self.settings.python, self.source.root)
-        return Gate(
-            workspace=workspace,
-            seed_tests=session.seed_tests,
-            confinement=self.confinement,
-            access=self._access(workspace),
-            env=self._environment(python),
-            python=python,
-            ruff=_ruff(),
+    def quarters(self, session: Session, workspace: Workspace) -> Quarters:
+        """Give what a session's commands run with."""
+        return Quarters(
+            settings=self.settings,
+            source=self.source,
             facts=self.facts,
-            timeout_s=self.settings.validator_timeout_seconds,
+            confinement=self.confinement,
             scratch=self.scratch,
-            stands_for=(self.source.root, workspace.path),
+            session=session,
+            workspace=workspace,
         )
 
+    def footing(self, session: Session, workspace: Workspace, memory: Memory) -> Footing:
+        """Give what a session stands up on."""
+        prepare = functools.partial(self.quarters(session, workspace).prepare, mask=self.mask)
+        return Footing(session, workspace, memory, self.start_of(session), prepare)
 
-def _ruff() -> Path:
-    found = find_ruff()
-    if found is None:
-        raise UserError("ruff is missing from Tilth's own installation; install Tilth again")
-    return found
+
+def reach(endpoint: Endpoint, interrupt: Interrupt) -> AnthropicModel:
+    """Give a model that answers at an endpoint, and whose waits end with an interrupt."""
+    config = ModelConfig(
+        model=endpoint.model,
+        api_key=endpoint.api_key.get_secret_value(),
+        base_url=endpoint.base_url,
+        extra_headers=endpoint.revealed_headers(),
+    )
+    return AnthropicModel(config, sleep=interrupt.sleep)
+
+
+def seat_reviewers(settings: Settings, plan: Plan, environ: MutableMapping[str, str]) -> Panel:
+    """Find the evaluators a plan asks for; from here on no key stands in the environment."""
+    reviewers = read_reviewers(settings, environ)
+    conceal(environ, reviewers.keys)
+    return reviewers.choose(plan, settings)
 
 
 @contextmanager
 def open_workshop(
-    settings: Settings, source: SourceRepo, facts: ProjectFacts
+    settings: Settings, source: SourceRepo, facts: ProjectFacts, panel: Panel | None = None
 ) -> Iterator[Workshop]:
     """Set up what a run needs beside its session, and clear it away."""
-    with tempfile.TemporaryDirectory(prefix="tilth-") as scratch:
-        (Path(scratch) / "home").mkdir(mode=0o700)
+    panel = panel or Panel()
+    if settings.sandbox is SandboxChoice.OFF:
+        tell(_NO_SANDBOX)
+    with (
+        open_wall(settings.sandbox) as wall,
+        tempfile.TemporaryDirectory(prefix="tilth-") as name,
+    ):
+        scratch = Path(name).resolve()
+        make_home(scratch)
         yield Workshop(
             settings=settings,
             source=source,
             facts=facts,
-            mask=Mask(known_secrets(settings)),
+            mask=Mask((*known_secrets(settings), *panel.secrets)),
             interrupt=Interrupt(),
-            confinement=Unconfined(),
-            scratch=Path(scratch),
+            confinement=wall,
+            scratch=scratch,
+            panel=panel,
         )
 
 

@@ -6,15 +6,48 @@ masked, counted, recorded and appended to the conversation after it.
 
 from __future__ import annotations
 
-from tilth.bench import Bench
+from typing import Protocol
+
 from tilth.briefs import TRIM_STUB
-from tilth.budget import Caps, Reading, readings
+from tilth.budget import Caps, Meter, Reading, readings
+from tilth.clock import Clock
 from tilth.errors import CapReached, PromptTooLong, ProviderError
 from tilth.events import Emit
+from tilth.interrupt import Interrupt
+from tilth.mask import Mask
 from tilth.messages import Conversation, Model, RetryNotice, Turn
 from tilth.payloads import CapWarning, ContextTrimmed, ModelCall, ModelRetry, PromptAssembled
+from tilth.settings import Settings
 
 KEEP_RESULTS = 6
+
+
+class Account(Protocol):
+    """Be what a call is charged to: its limits, its spend and its record. A bench is one."""
+
+    @property
+    def settings(self) -> Settings: ...
+
+    @property
+    def emit(self) -> Emit: ...
+
+    @property
+    def clock(self) -> Clock: ...
+
+    @property
+    def mask(self) -> Mask: ...
+
+    @property
+    def meter(self) -> Meter: ...
+
+    @property
+    def interrupt(self) -> Interrupt: ...
+
+    @property
+    def started(self) -> float: ...
+
+    @property
+    def warned(self) -> set[str]: ...
 
 
 def open_conversation(conversation: Conversation, model: Model, emit: Emit) -> None:
@@ -30,38 +63,38 @@ def open_conversation(conversation: Conversation, model: Model, emit: Emit) -> N
     )
 
 
-def ask(bench: Bench, model: Model, conversation: Conversation, emit: Emit) -> Turn:
+def ask(account: Account, model: Model, conversation: Conversation, emit: Emit) -> Turn:
     """Have one answer from a model, or raise what stops the session."""
     while True:
-        bench.interrupt.check()
-        check_caps(bench)
+        account.interrupt.check()
+        check_caps(account)
         try:
             turn = model.respond(conversation, _teller(conversation, emit))
             break
         except PromptTooLong as error:
             _trim(conversation, emit, error)
-    turn = turn.model_copy(update={"content": tuple(bench.mask.data(list(turn.content)))})
-    bench.meter.add_turn(conversation.role, turn)
+    turn = turn.model_copy(update={"content": tuple(account.mask.data(list(turn.content)))})
+    account.meter.add_turn(conversation.role, turn)
     emit(_record(conversation, turn))
     conversation.hear(turn.content)
     return turn
 
 
-def check_caps(bench: Bench) -> None:
+def check_caps(account: Account) -> None:
     """Raise CapReached at a cap; warn once on the way to it."""
-    settings = bench.settings
+    settings = account.settings
     caps = Caps(
         tokens=settings.max_tokens,
         cost_usd=settings.max_cost_usd,
         wall_clock_s=settings.max_wall_clock_minutes * 60,
     )
-    elapsed = bench.clock.monotonic() - bench.started
-    for reading in readings(bench.meter, elapsed, caps):
+    elapsed = account.clock.monotonic() - account.started
+    for reading in readings(account.meter, elapsed, caps):
         if reading.reached:
             raise CapReached(reading.reason, _cap_message(reading))
-        if reading.near and reading.setting not in bench.warned:
-            bench.warned.add(reading.setting)
-            bench.emit(CapWarning(cap=reading.reason, used=reading.used, limit=reading.limit))
+        if reading.near and reading.setting not in account.warned:
+            account.warned.add(reading.setting)
+            account.emit(CapWarning(cap=reading.reason, used=reading.used, limit=reading.limit))
 
 
 def _cap_message(reading: Reading) -> str:

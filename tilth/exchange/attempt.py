@@ -15,6 +15,7 @@ from tilth.messages import Conversation, ToolResult, Turn
 from tilth.payloads import BlockerRaised
 from tilth.prd import Task
 from tilth.verdict import LedgerEntry
+from tilth.watch import Rounds
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,8 @@ class Attempt:
     rejections: int = 0
     unreadable: int = 0
     green: Green | None = None
+    # After a resume it starts anew: the worst of it is a reminder that comes one run later.
+    rounds: Rounds = field(default_factory=Rounds)
     # Verdicts of earlier attempts are shown, but a row of them does not end this one.
     ledger_start: int = 0
     # Left by an interruption: the last answer is not yet wholly acted on.

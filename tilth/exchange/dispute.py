@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tilth.bench import Bench
-from tilth.briefs import DisputeView, dispute_message, evaluator_system
+from tilth.briefs import DisputeView, dispute_message, dispute_system
 from tilth.case import Blocker, parse_blocker
 from tilth.errors import Unreadable
 from tilth.exchange.asking import ask, open_conversation
@@ -13,6 +13,7 @@ from tilth.exchange.toolrun import give_result
 from tilth.messages import Conversation, Role, ToolCall, ToolResult
 from tilth.outcomes import FailReason, TaskEnd
 from tilth.payloads import BlockerRaised, EvaluatorParseError
+from tilth.requests import answered_about
 from tilth.ruling import SUBMIT_RULING, Ruling, parse_ruling
 
 UNREADABLE_RULING = (
@@ -52,7 +53,7 @@ def _rule(bench: Bench, attempt: Attempt, blocker: Blocker) -> Ruling:
         role=Role.EVALUATOR,
         model=model.name,
         max_tokens=bench.settings.max_output_tokens,
-        system=evaluator_system(),
+        system=dispute_system(),
         tools=(SUBMIT_RULING,),
     )
     conversation.say(
@@ -78,4 +79,5 @@ def _view(bench: Bench, attempt: Attempt, blocker: Blocker) -> DisputeView:
         blocker=blocker,
         seed_tests=seed_test_texts(bench, attempt.task),
         diff=bench.tree.diff(attempt.base, frozen.tree),
+        answers=answered_about(bench.record.requests(), attempt.task.id),
     )

@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tilth.bench import Bench
-from tilth.clock import stamp
 from tilth.commits import CommitMessage, done_message, failed_message
 from tilth.exchange.attempt import Attempt, Green
 from tilth.outcomes import FailReason
@@ -22,7 +21,7 @@ from tilth.payloads import (
     TaskForceAccepted,
 )
 from tilth.prd import Status
-from tilth.requests import OperatorRequest
+from tilth.requests import OperatorRequest, still_open
 from tilth.settings import OnExhausted
 
 NOT_EVALUATED = "not-evaluated"
@@ -38,7 +37,6 @@ class Landed:
     verdict: str
     score: int | None
     below_bar: bool
-    summary: str | None
 
 
 def set_aside_ref(session: str, task_id: str) -> str:
@@ -49,17 +47,22 @@ def set_aside_ref(session: str, task_id: str) -> str:
 def land(bench: Bench, attempt: Attempt, green: Green, *, verdict: str, score: int | None) -> None:
     """Commit an accepted tree, then mark its task done."""
     _commit_done(bench, attempt, green, verdict=verdict, score=score, below_bar=False)
-    _keep_learnings(bench, attempt, green)
 
 
-def force_accept(bench: Bench, attempt: Attempt, green: Green, reason: FailReason) -> None:
-    """Land the last green tree below the bar, and say so everywhere it will be read."""
+def force_accept(
+    bench: Bench, attempt: Attempt, green: Green, reason: FailReason, *, told: bool = False
+) -> None:
+    """Land the last green tree below the bar, and say so everywhere it will be read.
+
+    `told` is for a resume: the event stands in the log already.
+    """
     score = _last_score(bench, attempt)
     if attempt.task.status is Status.IN_PROGRESS:
         _move(bench, attempt, Status.PENDING_EVAL)
-    attempt.emit(TaskForceAccepted(score=score, reason=reason))
-    shown = "unknown" if score is None else str(score)
-    _request(bench, attempt, "below_bar", f"accepted below the bar ({reason}), score {shown}")
+    if not told:
+        attempt.emit(TaskForceAccepted(score=score, reason=reason))
+    text = f"accepted below the bar ({reason}), score {_shown(score)}"
+    _request(bench, attempt, "below_bar", text)
     _commit_done(bench, attempt, green, verdict=FORCED, score=score, below_bar=True)
 
 
@@ -73,9 +76,17 @@ def fail(bench: Bench, attempt: Attempt, reason: FailReason, detail: str) -> Non
         # Nothing may be built on work that failed.
         ref = set_aside_ref(bench.record.id, task.id)
         bench.tree.set_aside(ref, commit, back_to=attempt.base)
-    _move(bench, attempt, Status.FAILED)
+    mark_failed(bench, attempt, reason, detail)
+
+
+def mark_failed(bench: Bench, attempt: Attempt, reason: FailReason, detail: str) -> None:
+    """Mark a task failed that has its commit; steps that were taken already are left alone."""
+    again = attempt.task.status is Status.FAILED
+    if not again:
+        _move(bench, attempt, Status.FAILED)
+    line = f"{attempt.task.id} failed: {attempt.task.title}"
+    bench.record.append_progress(line, again=again)
     attempt.emit(TaskFailed(reason=reason, detail=detail, iterations=attempt.iterations))
-    bench.record.append_progress(f"{task.id} failed ({reason}): {task.title}")
 
 
 def block(bench: Bench, attempt: Attempt, question: str) -> None:
@@ -98,35 +109,51 @@ def _commit_done(
         task.id, task.title, session=bench.record.id, verdict=verdict, below_bar=below_bar
     )
     commit = _commit(bench, attempt, green.tree, message, kind="done")
-    finish(
-        bench,
-        attempt,
-        Landed(commit, verdict, score, below_bar, green.case.summary),
-    )
-    bench.tree.restore(commit)
+    finish(bench, attempt, Landed(commit, verdict, score, below_bar), green)
 
 
-def finish(bench: Bench, attempt: Attempt, landed: Landed) -> None:
-    """Mark a task done that has its commit."""
-    _move(
-        bench,
-        attempt,
-        Status.DONE,
-        commit=landed.commit,
-        score=landed.score,
-        quality_flag="below-bar" if landed.below_bar else None,
-        summary=landed.summary,
-    )
+def finish(bench: Bench, attempt: Attempt, landed: Landed, green: Green | None) -> None:
+    """Mark a task done that has its commit; steps that were taken already are left alone."""
+    again = attempt.task.status is Status.DONE
+    if not again:
+        if attempt.task.status is Status.IN_PROGRESS:
+            _move(bench, attempt, Status.PENDING_EVAL)
+        _move(
+            bench,
+            attempt,
+            Status.DONE,
+            commit=landed.commit,
+            score=landed.score,
+            quality_flag="below-bar" if landed.below_bar else None,
+            summary=green.case.summary if green else None,
+        )
+    line = f"{attempt.task.id} done{_remark(landed)}: {attempt.task.title}"
+    bench.record.append_progress(line, again=again)
+    if green is not None and not landed.below_bar:
+        _keep_learnings(bench, attempt, green)
     attempt.emit(
         TaskDone(
             commit=landed.commit,
             score=landed.score,
             iterations=attempt.iterations,
-            evaluated=landed.verdict != NOT_EVALUATED,
+            evaluated=landed.verdict not in (NOT_EVALUATED, UNPARSED),
+            verdict=landed.verdict,
+            below_bar=landed.below_bar,
         )
     )
-    note = " (accepted below the bar)" if landed.below_bar else ""
-    bench.record.append_progress(f"{attempt.task.id} done{note}: {attempt.task.title}")
+    bench.tree.restore(landed.commit)
+
+
+def _remark(landed: Landed) -> str:
+    """Say what tells a task from one that was cleanly accepted."""
+    if landed.below_bar:
+        return f" (accepted below the bar, score {_shown(landed.score)})"
+    remarks = {NOT_EVALUATED: " (not evaluated)", UNPARSED: " (accepted unread)"}
+    return remarks.get(landed.verdict, "")
+
+
+def _shown(score: int | None) -> str:
+    return "unknown" if score is None else str(score)
 
 
 def _commit(bench: Bench, attempt: Attempt, tree: str, message: CommitMessage, *, kind: str) -> str:
@@ -150,14 +177,21 @@ def _move(bench: Bench, attempt: Attempt, to: Status, **changes: object) -> None
 
 
 def _request(bench: Bench, attempt: Attempt, kind: str, text: str) -> None:
-    request = f"R-{len(bench.record.requests()) + 1:03d}"
+    """Put a question or a flag to a person, once, even if a crash came in between."""
+    lines = bench.record.requests()
+    text = bench.mask.known(text)
+    # A question that was answered may be put again in the same words.
+    standing = still_open(lines) if kind == "blocked" else lines
+    if any((old.task_id, old.kind, old.text) == (attempt.task.id, kind, text) for old in standing):
+        return
+    request = f"R-{sum(line.kind != 'answer' for line in lines) + 1:03d}"
     line = OperatorRequest.model_validate(
         {
-            "ts": stamp(bench.clock.now()),
+            "ts": bench.stamp(),
             "request": request,
             "task_id": attempt.task.id,
             "kind": kind,
-            "text": bench.mask.known(text),
+            "text": text,
         }
     )
     bench.record.append_request(line)

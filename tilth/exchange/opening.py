@@ -10,6 +10,7 @@ from tilth.errors import WorkspaceError
 from tilth.events import Emit
 from tilth.exchange.asking import open_conversation
 from tilth.exchange.attempt import Attempt
+from tilth.exchange.landing import set_aside_ref
 from tilth.findings import Baseline, Report
 from tilth.messages import Conversation, Role
 from tilth.payloads import ContextReset, MemoryLoad, SeedAlreadyGreen, ValidatorRun
@@ -17,15 +18,23 @@ from tilth.prd import Plan, Status, Task
 from tilth.requests import answers_for
 
 
-def begin(bench: Bench, task: Task, plan: Plan, reason: str = "task started") -> Attempt:
-    """Start a task in a fresh conversation, on the tip of the session's branch."""
-    base = bench.tree.tip()
+def begin(
+    bench: Bench,
+    task: Task,
+    plan: Plan,
+    reason: str = "task started",
+    *,
+    base: str | None = None,
+) -> Attempt:
+    """Start a task in a fresh conversation, on its base or else the tip of the session's branch."""
+    base = base or bench.tree.tip()
     if base is None:
         raise WorkspaceError(f"branch {bench.tree.branch} is gone; restore it or reset the session")
-    task = task.moved(Status.IN_PROGRESS, agent=task.agent or f"worker-{bench.new_id()}")
-    bench.record.save_task(task)
+    task = _started(bench, task)
+    kept = _take_up_aside(bench, task)
     emit = bench.emit.bind(task_id=task.id, trace_id=bench.new_id() + bench.new_id(), iter=0)
-    emit(ContextReset(agent=task.agent or "", base=base, reason=reason))
+    emit(ContextReset(agent=task.agent or "", base=base, reason=f"{reason}{kept}"))
+    bench.tree.drop_aside(set_aside_ref(bench.record.id, task.id))
     baseline = take_baseline(bench, task, plan, base, emit)
     view = worker_view(bench, task, plan, base)
     emit(_memory(view))
@@ -48,6 +57,27 @@ def begin(bench: Bench, task: Task, plan: Plan, reason: str = "task started") ->
         baseline=baseline,
         ledger_start=len(view.ledger),
     )
+
+
+def _started(bench: Bench, task: Task) -> Task:
+    agent = task.agent or f"worker-{bench.new_id()}"
+    if task.status is Status.IN_PROGRESS:
+        # Begun before, but with nothing that could be taken up.
+        task = task.model_copy(update={"agent": agent})
+    else:
+        task = task.moved(Status.IN_PROGRESS, agent=agent)
+    bench.record.save_task(task)
+    return task
+
+
+def _take_up_aside(bench: Bench, task: Task) -> str:
+    """Put partial work that was set aside back into the files, and say how that went."""
+    ref = set_aside_ref(bench.record.id, task.id)
+    if bench.tree.aside(ref) is None:
+        return ""
+    if bench.tree.apply_aside(ref):
+        return "; the work that was set aside is back"
+    return "; the work that was set aside no longer fits, so it starts clean"
 
 
 def fresh_allowance(bench: Bench) -> Allowance:

@@ -2,42 +2,95 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from tilth.bench import Bench
 from tilth.briefs import EvaluatorView, evaluator_message, evaluator_system
 from tilth.errors import Unreadable
-from tilth.events import Emit
 from tilth.exchange.asking import open_conversation
 from tilth.exchange.attempt import Attempt, Submission
 from tilth.exchange.opening import conventions, seed_test_texts, upstream
 from tilth.findings import Validation
 from tilth.messages import Block, Conversation, Model, Role, ToolResult, Turn
 from tilth.payloads import EvaluatorParseError
+from tilth.requests import answered_about
+from tilth.values import Value
 from tilth.verdict import (
     SUBMIT_VERDICT,
     Decision,
     Judged,
     LedgerEntry,
     RejectionCategory,
+    Verdict,
     harness_reject,
+    parse_verdict,
 )
+
+VERDICT_TRIES = 2
+
+
+class Reading(Value):
+    """Hold the verdict that was read, if one could be, and the model that gave it."""
+
+    verdict: Verdict | None
+    model: str
 
 
 def open_review(
     bench: Bench, attempt: Attempt, model: Model, submission: Submission, validation: Validation
 ) -> Conversation:
     """Begin a conversation that has never seen the worker's."""
-    conversation = Conversation(
+    view = _view(bench, attempt, submission, validation)
+    conversation = review_conversation(
+        bench.mask.result(evaluator_message(view, bench.new_id())),
         id=bench.new_id(),
-        role=Role.EVALUATOR,
         model=model.name,
         max_tokens=bench.settings.max_output_tokens,
+    )
+    open_conversation(conversation, model, attempt.emit)
+    return conversation
+
+
+def review_conversation(message: str, *, id: str, model: str, max_tokens: int) -> Conversation:
+    """Put one message to the evaluator, with the verdict as the only tool."""
+    conversation = Conversation(
+        id=id,
+        role=Role.EVALUATOR,
+        model=model,
+        max_tokens=max_tokens,
         system=evaluator_system(),
         tools=(SUBMIT_VERDICT,),
     )
-    view = _view(bench, attempt, submission, validation)
-    conversation.say(bench.mask.result(evaluator_message(view, bench.new_id())))
-    open_conversation(conversation, model, attempt.emit)
+    conversation.say(message)
     return conversation
+
+
+def read_verdict(
+    conversation: Conversation,
+    answer: Callable[[], Turn],
+    threshold: int,
+    on_unread: Callable[[EvaluatorParseError], object],
+) -> Reading:
+    """Have a verdict; one that cannot be read is asked for once more, with what was wrong."""
+    for number in range(1, VERDICT_TRIES + 1):
+        turn = answer()
+        try:
+            return Reading(verdict=parse_verdict(turn, threshold), model=turn.model)
+        except Unreadable as error:
+            again = number < VERDICT_TRIES
+            reply = _correction(turn, error) if again else []
+            on_unread(
+                EvaluatorParseError(
+                    conversation=conversation.id,
+                    attempt=number,
+                    error=str(error),
+                    raw=list(turn.content),
+                    reply=tuple(reply),
+                )
+            )
+            if reply:
+                conversation.reply(reply)
+    return Reading(verdict=None, model=turn.model)
 
 
 def _view(
@@ -57,31 +110,8 @@ def _view(
         conventions=conventions(bench, attempt.base),
         ledger=bench.record.read_ledger(task.id),
         threshold=bench.settings.eval_threshold,
+        answers=answered_about(bench.record.requests(), task.id),
     )
-
-
-def ask_again(
-    conversation: Conversation,
-    emit: Emit,
-    turn: Turn,
-    number: int,
-    error: Unreadable,
-    *,
-    again: bool,
-) -> None:
-    """Record an unreadable answer and, if there is a second try, say what was wrong with it."""
-    reply = _correction(turn, error) if again else []
-    emit(
-        EvaluatorParseError(
-            conversation=conversation.id,
-            attempt=number,
-            error=str(error),
-            raw=list(turn.content),
-            reply=tuple(reply),
-        )
-    )
-    if reply:
-        conversation.reply(reply)
 
 
 def _correction(turn: Turn, error: Unreadable) -> list[Block]:

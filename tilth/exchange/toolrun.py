@@ -6,6 +6,8 @@ from tilth.bench import Bench
 from tilth.exchange.attempt import Attempt
 from tilth.messages import ToolCall, ToolResult
 from tilth.payloads import HookRan, PreToolBlock, ToolCalled, ToolResulted
+from tilth.tooling import Outcome
+from tilth.values import digest
 
 
 def run_tool(bench: Bench, attempt: Attempt, call: ToolCall) -> ToolResult:
@@ -33,11 +35,20 @@ def run_tool(bench: Bench, attempt: Attempt, call: ToolCall) -> ToolResult:
         bench,
         attempt,
         call,
-        outcome.content,
+        _reminded(bench, attempt, call, outcome),
         is_error=outcome.is_error,
         exit_code=outcome.exit_code,
         duration_ms=duration,
     )
+
+
+def _reminded(bench: Bench, attempt: Attempt, call: ToolCall, outcome: Outcome) -> str:
+    """Give an outcome's text, with a reminder when it only verifies again what was verified."""
+    if call.name != "bash" or outcome.exit_code is None or outcome.is_error:
+        return outcome.content
+    command = str(call.arguments["command"])
+    line = attempt.rounds.reminder(command, outcome.exit_code, bench.tree.fingerprint())
+    return outcome.content if line is None else f"{outcome.content.rstrip()}\n{line}"
 
 
 def note_call(attempt: Attempt, call: ToolCall) -> None:
@@ -75,6 +86,7 @@ def give_result(
             exit_code=exit_code,
             duration_ms=duration_ms,
             interrupted=interrupted,
+            sha256=digest(result.content),
         )
     )
     return result

@@ -69,7 +69,7 @@ class Bay:
         command = Command(
             argv=tuple(argv),
             cwd=self.export,
-            env={**self.ground.env, **(env or {})},
+            env={**self.ground.env, "HOME": str(self.root / "home"), **(env or {})},
             timeout_s=timeout_s,
         )
         finished = run(self.ground.confinement.wrap(command, self._access()))
@@ -101,6 +101,8 @@ def open_bay(ground: Ground, tree: str, overlay: Overlay) -> Iterator[Bay]:
         bay = Bay(ground=ground, root=Path(name).resolve())
         ground.trees.export(tree, bay.export)
         lay_out(overlay, bay.export)
+        # A home of its own: what a worker left in its home must not reach what judges it.
+        (bay.root / "home").mkdir()
         yield bay
 
 

@@ -185,9 +185,26 @@ class Recorder:
             return
         value = call.excinfo.value
         cause = value.__cause__ if type(value).__name__ == "CollectError" else None
-        lines = str(cause or value).strip().splitlines() or [""]
-        fault = {"error": type(cause or value).__name__, "message": lines[0][:_MESSAGE_CHARS]}
-        self._faults.setdefault(str(node.nodeid), fault)
+        error = cause or value
+        lines = str(error).strip().splitlines() or [""]
+        fault = {"error": type(error).__name__, "message": lines[0][:_MESSAGE_CHARS]}
+        self._faults.setdefault(str(node.nodeid), {**fault, **self._origin(error)})
+
+    def _origin(self, error: BaseException) -> dict[str, str]:
+        """Say which line of the project an error came through last, and what lacked a name."""
+        origin = {}
+        trace = error.__traceback__
+        while trace is not None:
+            path = self._own_path(trace.tb_frame.f_code.co_filename)
+            if path:
+                origin["place"] = f"{path}:{trace.tb_lineno}"
+            trace = trace.tb_next
+        owner = self._own_path(_home_of(getattr(error, "obj", None)))
+        return {**origin, "owner": owner} if owner else origin
+
+    def _own_path(self, path: str) -> str:
+        real = os.path.realpath(path) if path else ""
+        return os.path.relpath(real, self._root) if _is_inside(real, self._root) else ""
 
     def _note(self, node: str, outcome: str | None) -> None:
         if outcome is None:
@@ -219,6 +236,15 @@ def _outcome(report: pytest.TestReport) -> str | None:
     if report.outcome == "skipped":
         return "xfailed" if hasattr(report, "wasxfail") else "skipped"
     return "passed" if report.outcome == "passed" and report.when == "call" else None
+
+
+def _home_of(thing: Any) -> str:
+    """Give the file a module stands in, or that of the class or function a thing comes from."""
+    if isinstance(thing, types.ModuleType):
+        return str(vars(thing).get("__file__") or "")
+    maker = thing if isinstance(thing, (type, types.FunctionType)) else type(thing)
+    module = sys.modules.get(str(maker.__module__))
+    return str(getattr(module, "__file__", None) or "")
 
 
 class _Part:

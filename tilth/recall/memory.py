@@ -32,7 +32,8 @@ class Memory:
 
     last_seq: int = 0
     last_stop: str | None = None
-    started: bool = False
+    start: Mapping[str, Any] | None = None
+    started_at: str = ""
     seeded: bool = False
     meter: Meter = field(default_factory=Meter)
     tip: str | None = None
@@ -42,6 +43,10 @@ class Memory:
     failed: set[str] = field(default_factory=set)
     verdicts: Counter[str] = field(default_factory=Counter)
     open: OpenTask | None = None
+
+    @property
+    def started(self) -> bool:
+        return self.start is not None
 
     def read(self, line: Mapping[str, Any]) -> None:
         """Take in one line of the log."""
@@ -65,7 +70,8 @@ class Memory:
         self.meter.add(Role(payload["role"]), usage, payload["cost_usd"])
 
     def _start(self, line: Mapping[str, Any], payload: Mapping[str, Any]) -> None:
-        self.started = True
+        self.start = payload
+        self.started_at = line["ts"]
         self.last_stop = None
 
     def _seed(self, line: Mapping[str, Any], payload: Mapping[str, Any]) -> None:

@@ -11,36 +11,72 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from tilth.messages import Block, Conversation, Role, ToolResult, Turn
+from tilth.messages import Block, Conversation, Role, ToolResult, Turn, result_block
 
 
 @dataclass
 class Thread:
-    """Grow one conversation; what was sent back stands apart until the next request."""
+    """Grow one conversation; what was sent back stands apart until the next request.
+
+    Recorded payloads are kept as they are and turned into values only for those who ask: a
+    verification reads thousands of them and needs none.
+    """
 
     conversation: Conversation
     endpoint: str
-    turn: Turn | None = None
-    results: dict[str, ToolResult] = field(default_factory=dict)
+    answer: Mapping[str, Any] | None = None
+    given: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     replies: list[Block] = field(default_factory=list)
+
+    @property
+    def turn(self) -> Turn | None:
+        """Give the last answer, while nothing has been sent after it."""
+        return None if self.answer is None else turn_of(self.answer)
+
+    @property
+    def results(self) -> dict[str, ToolResult]:
+        """Give the recorded results of the last answer's calls."""
+        return {call_id: _result(payload) for call_id, payload in self.given.items()}
 
     @property
     def is_answered(self) -> bool:
         """Tell whether everything in the last answer has been acted on."""
-        if self.turn is None:
+        if self.answer is None:
             return True
         if self.replies:
             return True
-        calls = self.turn.tool_calls
-        return bool(calls) and all(call.id in self.results for call in calls)
+        calls = self._calls()
+        return bool(calls) and all(call_id in self.given for call_id in calls)
 
     def settle(self) -> None:
         """Append what was sent back as the one user message it was."""
-        calls = self.turn.tool_calls if self.turn else ()
-        blocks = [self.results[call.id].to_wire() for call in calls if call.id in self.results]
+        calls = self._calls() if self.given else ()
+        given = [self.given[call_id] for call_id in calls if call_id in self.given]
+        blocks = [result_block(g["call_id"], g["content"], is_error=g["is_error"]) for g in given]
         if blocks or self.replies:
             self.conversation.reply([*blocks, *self.replies])
-        self.results, self.replies = {}, []
+            self.answer = None
+        self.given, self.replies = {}, []
+
+    def hear(self, payload: Mapping[str, Any]) -> None:
+        """Append a recorded answer."""
+        self.conversation.hear(payload["content"])
+        self.answer = payload
+
+    def _calls(self) -> tuple[str, ...]:
+        content = self.answer["content"] if self.answer else ()
+        return tuple(block["id"] for block in content if block.get("type") == "tool_use")
+
+
+def turn_of(payload: Mapping[str, Any]) -> Turn:
+    """Read the answer a `model_call` holds."""
+    return Turn.model_validate({name: payload.get(name) for name in Turn.model_fields})
+
+
+def _result(payload: Mapping[str, Any]) -> ToolResult:
+    return ToolResult(
+        call_id=payload["call_id"], content=payload["content"], is_error=payload["is_error"]
+    )
 
 
 class Rebuilder:
@@ -61,11 +97,7 @@ class Rebuilder:
         if thread is None:
             return None
         if kind == "tool_result":
-            thread.results[payload["call_id"]] = ToolResult(
-                call_id=payload["call_id"],
-                content=payload["content"],
-                is_error=payload["is_error"],
-            )
+            thread.given[payload["call_id"]] = payload
         elif kind == "nudge":
             thread.replies.append({"type": "text", "text": payload["text"]})
         elif kind == "evaluator_parse_error":
@@ -78,11 +110,9 @@ class Rebuilder:
         return thread
 
     def hear(self, thread: Thread, payload: Mapping[str, Any]) -> Turn:
-        """Append a recorded answer to its conversation."""
-        turn = Turn.model_validate({name: payload.get(name) for name in Turn.model_fields})
-        thread.conversation.hear(turn.content)
-        thread.turn = turn
-        return turn
+        """Append a recorded answer to its conversation and give it."""
+        thread.hear(payload)
+        return turn_of(payload)
 
     def drop(self, conversation: str) -> None:
         """Forget a conversation that will not be continued."""

@@ -189,7 +189,7 @@ def scratch(git_dir: Path, head: str, *, convert: bool = False) -> Iterator[Scra
     try:
         bones = root / "git"
         write_file(bones / "HEAD", f"{head}\n".encode())
-        write_file(bones / "config", _configuration(head).encode())
+        write_file(bones / "config", configuration(head).encode())
         if not convert:
             write_file(bones / "info" / "attributes", _RAW.encode())
         with writing(bones):
@@ -215,7 +215,8 @@ def write_file(path: Path, content: bytes) -> None:
         path.write_bytes(content)
 
 
-def _configuration(head: str) -> str:
+def configuration(head: str) -> str:
+    """Give the least configuration a git directory needs; `head` tells the hash in use."""
     if len(head) == 64:
         return "[core]\n\trepositoryFormatVersion = 1\n[extensions]\n\tobjectFormat = sha256\n"
     return "[core]\n\trepositoryFormatVersion = 0\n"

@@ -42,6 +42,18 @@ class Worktree:
                         return entry
         return None
 
+    def is_whole(self) -> bool:
+        """Tell whether it is there, registered, and was once filled (only then has it an index)."""
+        registration = self.registration()
+        return self.path.is_dir() and registration is not None and (registration / "index").exists()
+
+    def clear_locks(self) -> None:
+        """Remove lock files a killed git left in the registration."""
+        registration = self.registration()
+        if registration is not None:
+            for name in ("index.lock", "HEAD.lock"):
+                (registration / name).unlink(missing_ok=True)
+
     def add(self) -> None:
         """Register the worktree and make its directory, still without files."""
         git = Git(self._source.git_dir, self._source.git_dir)

@@ -20,6 +20,7 @@ from tilth.tally.rollup import (
     Summary,
     TaskSummary,
     VerdictNote,
+    open_concerns,
 )
 from tilth.values import Value
 from tilth.verdict import Decision
@@ -89,6 +90,9 @@ class _SessionStart(Seen):
     evaluator_model: str | None = None
     same_model: bool | None = None
     evaluate: bool | None = None
+    fail_open: bool | None = None
+    reviewers: Mapping[str, str] = {}
+    unknown_reviewers: tuple[str, ...] = ()
     sandbox: str | None = None
 
     def count(self, sums: Sums, line: Line) -> None:
@@ -264,6 +268,8 @@ class _EvaluatorVerdict(Seen):
     source: str = "evaluator"
     parse_failed: bool = False
     below_threshold: bool = False
+    resolved: tuple[str, ...] = ()
+    model: str | None = None
 
     def count(self, sums: Sums, line: Line) -> None:
         named = str(self.rejection_category or self.verdict)
@@ -273,10 +279,12 @@ class _EvaluatorVerdict(Seen):
         task = sums.task(line.task_id)
         rejected = self.verdict != Decision.ACCEPT
         earned = rejected and (self.source == "evaluator" or self.parse_failed)
+        history = (*task.history, self._note(line))
         sums.change_task(
             line.task_id,
             verdicts=_more(task.verdicts, named),
-            history=(*task.history, self._note(line)),
+            history=history,
+            open_concerns=open_concerns(history),
             attempt_rejections=task.attempt_rejections + earned,
             score=task.score if self.score is None else self.score,
         )
@@ -313,6 +321,7 @@ class _TaskDone(Seen):
     commit: str | None = None
     score: int | None = None
     evaluated: bool | None = None
+    verdict: str | None = None
 
     def count(self, sums: Sums, line: Line) -> None:
         if line.task_id is not None:

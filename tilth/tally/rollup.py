@@ -5,11 +5,12 @@ Plain frozen data. How events add up to it is the business of `tilth.summary`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from tilth.messages import Usage
 from tilth.values import Value, jsonable
+from tilth.verdict import Decision, is_settled
 
 SUMMARY_VERSION = 1
 
@@ -43,6 +44,20 @@ class VerdictNote(Value):
     parse_failed: bool
     below_threshold: bool
     concern: str
+    resolved: tuple[str, ...] = ()
+    model: str | None = None
+
+
+def open_concerns(history: Sequence[VerdictNote]) -> int:
+    """Count what the evaluator objected to and has not settled since; an accept settles all."""
+    if history and history[-1].verdict == Decision.ACCEPT:
+        return 0
+    return sum(
+        note.source == "evaluator"
+        and note.verdict == Decision.REJECT
+        and not is_settled(index, (later.resolved for later in history[index + 1 :]))
+        for index, note in enumerate(history)
+    )
 
 
 class GateCount(Value):
@@ -60,6 +75,8 @@ class TaskSummary(Spent):
     commit: str | None = None
     score: int | None = None
     evaluated: bool | None = None
+    # As in the commit's trailer: accept, not-evaluated, unparsed or force-accept.
+    verdict: str | None = None
     force_accepted: bool = False
     started: str | None = None
     ended: str | None = None
@@ -70,6 +87,7 @@ class TaskSummary(Spent):
     by_role: Mapping[str, Spent] = {}
     verdicts: Mapping[str, int] = {}
     history: tuple[VerdictNote, ...] = ()
+    open_concerns: int = 0
     tools: Mapping[str, int] = {}
     tool_failures: int = 0
     validators: Mapping[str, GateCount] = {}
@@ -114,6 +132,9 @@ class Summary(Spent):
     evaluator_model: str | None = None
     same_model: bool | None = None
     evaluate: bool | None = None
+    fail_open: bool | None = None
+    reviewers: Mapping[str, str] = {}
+    unknown_reviewers: tuple[str, ...] = ()
     sandbox: str | None = None
     started: str | None = None
     updated: str | None = None

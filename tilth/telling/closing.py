@@ -29,6 +29,7 @@ class Ending(StrEnum):
     DONE = "done"
     BELOW_BAR = "below the bar"
     UNSEEN = "done, not evaluated"
+    UNREAD = "done, verdict unread"
     FAILED = "failed"
     OPEN = "unfinished"
     WAITING = "not begun"
@@ -38,10 +39,13 @@ _MARKS = {
     Ending.DONE: ("✓", Tone.GOOD),
     Ending.BELOW_BAR: ("!", Tone.WARN),
     Ending.UNSEEN: ("!", Tone.WARN),
+    Ending.UNREAD: ("!", Tone.WARN),
     Ending.FAILED: ("✗", Tone.BAD),
     Ending.OPEN: ("…", Tone.PLAIN),
     Ending.WAITING: ("·", Tone.QUIET),
 }
+
+_DONE = (Ending.DONE, Ending.BELOW_BAR, Ending.UNSEEN, Ending.UNREAD)
 
 _WHY = {
     StopReason.ALL_DONE: "all tasks are done",
@@ -112,6 +116,8 @@ def _ending(task: TaskSummary | None, status: Status | None) -> Ending:
         return Ending.OPEN
     if task.force_accepted:
         return Ending.BELOW_BAR
+    if task.verdict == "unparsed":
+        return Ending.UNREAD
     return Ending.UNSEEN if task.evaluated is False else Ending.DONE
 
 
@@ -165,6 +171,8 @@ def _flags(task: TaskSummary, ending: Ending) -> Iterator[str]:
         yield f"accepted below the bar, score {score}"
     if ending is Ending.UNSEEN:
         yield "no evaluator saw it"
+    if ending is Ending.UNREAD:
+        yield "the evaluator's answer could not be read, and the case was let pass"
     if task.tampered:
         yield f"gate files were tampered with: {', '.join(task.tampered)}"
     if task.already_green:
@@ -187,9 +195,11 @@ def next_commands(stop: Stop, scene: Scene) -> Iterator[str]:
     if stop.reason is StopReason.PROVIDER_FAILURE:
         yield "tilth doctor --online"
     if stop.exit_code == ExitCode.WAITING:
-        for request in whole.requests:
-            if endings.get(request.task_id or "") not in (Ending.DONE, Ending.BELOW_BAR):
-                yield f'tilth answer {session} {request.request} "…"'
+        answered = {note.request for note in whole.requests if note.kind == "answer"}
+        for note in whole.requests:
+            is_moot = note.request in answered or endings.get(note.task_id or "") in _DONE
+            if note.kind == "blocked" and not is_moot:
+                yield f'tilth answer {session} {note.request} "…"'
     if stop.reason in _RAISE_FIRST:
         yield f"raise {_RAISE_FIRST[stop.reason]}, then: tilth resume {session}"
     elif stop.exit_code not in (ExitCode.DONE, ExitCode.BELOW_BAR):

@@ -45,6 +45,7 @@ from tilth.payloads import (
     ValidatorRun,
 )
 from tilth.telling import figures
+from tilth.telling.cautions import cautions, kinships
 from tilth.telling.note import Note, Tone
 from tilth.telling.scene import Scene, describe_call
 
@@ -83,6 +84,7 @@ def _(start: SessionStart, scene: Scene) -> Iterator[Note]:
         f"files      {scene.context.directory}" if scene.context.directory else "",
         f"worker     {start.worker_model}",
         f"evaluator  {evaluator or 'none'}",
+        *(f"reviewer   {name}: {model}" for name, model in start.reviewers.items()),
         f"sandbox    {start.sandbox}",
     ]
     about = f"{figures.counted(start.tasks, 'task')}"
@@ -91,12 +93,10 @@ def _(start: SessionStart, scene: Scene) -> Iterator[Note]:
     if start.sandbox == "off":
         text = "SANDBOX OFF: what the model runs has your rights, your files and your network"
         yield Note("warning", text, LOUD, HEED)
-    if not start.evaluate:
-        text = "no evaluator: validators alone decide, and commits say not-evaluated"
-        yield Note("warning", text, WARN, HEED)
-    elif start.same_model:
-        text = "evaluator and worker are the same model on the same endpoint: a weaker second look"
-        yield Note("note", text, WARN)
+    for text in cautions(start):
+        yield Note("warning", one_line(text), LOUD, HEED)
+    for text in kinships(start):
+        yield Note("note", one_line(text), WARN)
 
 
 @tell.register
@@ -252,6 +252,9 @@ def _(submitted: CaseSubmitted, scene: Scene) -> Iterator[Note]:
 def _(verdict: EvaluatorVerdict, scene: Scene) -> Iterator[Note]:
     score = "" if verdict.score is None else f"score {verdict.score}"
     concern = one_line(verdict.concern, 400)
+    if verdict.accepted and verdict.parse_failed:
+        yield Note("evaluator", "UNREAD and let pass: nobody judged this case", LOUD, HEED)
+        return
     if verdict.accepted:
         yield Note("evaluator", figures.joined(("accepts", score)), GOOD, YES, (concern,))
         return
@@ -295,6 +298,9 @@ def _(raised: BlockerRaised, scene: Scene) -> Iterator[Note]:
 
 @tell.register
 def _(request: OperatorRequested, scene: Scene) -> Iterator[Note]:
+    if request.kind == "answer":
+        yield Note("answer", f"{request.request}: {one_line(request.text)}", GOOD)
+        return
     yield Note("for you", f"{request.request} ({request.kind}): {request.text}", LOUD, HEED)
 
 
@@ -306,7 +312,8 @@ def _(commit: Committed, scene: Scene) -> Iterator[Note]:
 @tell.register
 def _(done: TaskDone, scene: Scene) -> Iterator[Note]:
     score = "" if done.score is None else f"score {done.score}"
-    unseen = "" if done.evaluated else "not evaluated"
+    unread = done.verdict == "unparsed"
+    unseen = "" if done.evaluated else "accepted unread" if unread else "not evaluated"
     below = "below the bar" if scene.task.force_accepted else ""
     took = figures.counted(done.iterations, "iteration")
     text = figures.joined((took, score, below, unseen, f"cost {figures.cost(scene.task)}"))

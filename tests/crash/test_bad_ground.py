@@ -1,0 +1,128 @@
+"""A full disk, a read-only directory, a clock set back, a closed terminal."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import subprocess
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from sites import Site, accept, read_lines, solve, submit
+from theatre import Stage, fork, reap
+
+from tilth.clock import Clock
+from tilth.eventlog import EventLog
+from tilth.events import Scope
+from tilth.mask import Mask
+from tilth.payloads import LedgerAppended
+
+
+@pytest.fixture
+def tiny(tmp_path: Path) -> Iterator[Path]:
+    """Give a file system of 400 kB."""
+    place = tmp_path / "tiny"
+    place.mkdir()
+    made = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=400k", "tmpfs", str(place)],
+        capture_output=True,
+        check=False,
+    )
+    if made.returncode:
+        pytest.skip(f"a tmpfs cannot be mounted here: {made.stderr.decode().strip()}")
+    yield place
+    subprocess.run(["umount", "--lazy", str(place)], check=True)
+
+
+def fill(place: Path, after: int) -> Callable[[str], None]:
+    """Make a hook that fills a file system to the last byte after some events."""
+    left = [after]
+
+    def hook(reached: str) -> None:
+        left[0] -= reached == "after appending to events.jsonl"
+        if left[0] == 0:
+            left[0] = -1
+            with (place / ".filler").open("wb", buffering=0) as filler, contextlib.suppress(OSError):
+                while True:
+                    filler.write(b"x" * 512)
+
+    return hook
+
+
+@pytest.mark.parametrize("after", [1, 6, 11, 17, 25])
+def test_a_full_disk_stops_the_run_with_the_old_files_intact(
+    tmp_path: Path, tiny: Path, after: int, capfd: pytest.CaptureFixture[str]
+) -> None:
+    stage = Stage(tmp_path / "stage", tasks=1, TILTH_SESSIONS_DIR=str(tiny))
+    stage.site.sessions_dir = tiny
+    with stage.server:
+        assert stage.begin(fill(tiny, after)) == 2
+        before = stage.acknowledged()
+        assert len(before) >= after
+        assert re.search("No space left on device|the disk is full", capfd.readouterr().err)
+        (tiny / ".filler").unlink()
+        assert stage.go_on() == 0
+    assert stage.acknowledged()[: len(before)] == before
+    stage.check()
+
+
+def test_a_sessions_directory_that_cannot_be_written_is_one_clear_line(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "stage" / "home").mkdir(parents=True)
+    (tmp_path / "stage" / "home" / "sessions").write_text("not a directory", encoding="utf-8")
+    stage = Stage(tmp_path / "stage", tasks=1)
+    with stage.server:
+        assert stage.begin() == 2
+    err = capfd.readouterr().err
+    assert "sessions" in err
+    assert "Traceback" not in err
+
+
+class BackwardClock:
+    """A clock that is set back a day between two events."""
+
+    def __init__(self) -> None:
+        self._now = datetime(2026, 11, 16, 12, tzinfo=UTC)
+
+    def now(self) -> datetime:
+        self._now -= timedelta(days=1)
+        return self._now
+
+    def monotonic(self) -> float:
+        return 0.0
+
+
+def test_a_clock_set_back_leaves_the_numbering_whole(tmp_path: Path) -> None:
+    clock: Clock = BackwardClock()
+    log = EventLog(tmp_path / "events.jsonl", session="s", clock=clock, mask=Mask())
+    with contextlib.closing(log):
+        for _ in range(3):
+            log.record(LedgerAppended(entries=1), Scope())
+    assert [line["seq"] for line in read_lines(tmp_path / "events.jsonl")] == [1, 2, 3]
+
+
+def test_a_closed_terminal_does_not_stop_a_run(tmp_path: Path) -> None:
+    stage = Stage(tmp_path, tasks=1)
+
+    def body() -> int:
+        os.close(1)
+        os.close(2)
+        return stage.running()()
+
+    with stage.server:
+        assert reap(fork(body)) == 0
+    stage.check()
+
+
+def test_a_stale_lock_of_a_killed_git_is_cleared(tmp_path: Path) -> None:
+    site = Site.make(tmp_path)
+    first = site.run(site.bundle(1), worker=[solve(1)])
+    lock = site.repo / ".git" / "refs" / "heads" / f"{first.branch}.lock"
+    lock.write_text("", encoding="utf-8")
+    run = site.resume(worker=[submit(1)], evaluator=[accept()])
+    assert run.code == 0
+    assert not lock.exists()

@@ -1,0 +1,222 @@
+"""Whole runs behind the real wall: worker, validators and setup."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import pytest
+from messages_api import Answer, call
+from sites import Run, Site, accept, reject, solve, submit, task, write
+from walls import bubblewrap
+
+SECRET = "the word in the home"
+SRC_TEST = """\
+from shop.prices import double
+
+
+def test_doubles():
+    assert double(2) == 4
+"""
+
+
+@pytest.fixture(autouse=True)
+def _wall_needed() -> None:
+    bubblewrap()
+
+
+def bash(command: str) -> Answer:
+    return call("bash", command=command)
+
+
+def sandboxed(root: Path, files: dict[str, str] | None = None) -> Site:
+    site = Site.make(root, files)
+    site.settings = {"TILTH_SANDBOX": "auto"}
+    return site
+
+
+def results(run: Run, tool: str = "bash") -> list[str]:
+    """Give what each call of a tool was answered, in order."""
+    return [item["content"] for item in run.of("tool_result") if item["name"] == tool]
+
+
+def make_venv(place: Path) -> Path:
+    """Make a virtual environment that borrows pytest from the one that runs this test."""
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(place)], check=True)
+    (site,) = place.glob("lib/python*/site-packages")
+    (site / "borrowed.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    return site
+
+
+def test_a_failing_validator_a_rejection_and_an_accept_behind_the_wall(tmp_path: Path) -> None:
+    site = sandboxed(tmp_path)
+    (site.root / "home").mkdir()
+    (site.root / "home" / "note").write_text(SECRET)
+
+    run = site.run(
+        site.bundle(1),
+        worker=[
+            bash(f"cat {site.root}/home/note; ls {site.root}/home/sessions; git log --oneline"),
+            write("feature1.py", "def add1(x):\n    return x\n"),
+            submit(1),
+            solve(1),
+            bash("python -m pytest -q tests; touch /usr/x"),
+            submit(1),
+            write("feature1.py", 'def add1(x):\n    """Add one."""\n    return x + 1\n'),
+            submit(1),
+        ],
+        evaluator=[reject(), accept()],
+    )
+
+    assert run.code == 0
+    assert run.of("session_start")[0]["sandbox"] == "bwrap"
+    assert [item["passed"] for item in run.of("validator_run") if item["name"] == "pytest"] == [
+        *(False, False),
+        *(True, True),
+    ]
+    assert [entry["verdict"] for entry in run.ledger(1)] == ["reject", "accept"]
+    looked, proved = results(run)
+    assert SECRET not in looked
+    assert "seed: 1 task(s), 1 test(s)" in looked
+    assert run.session.name in looked
+    assert "1 passed" in proved
+    assert "Read-only file system" in proved
+    assert run.subjects[-1] == "T-001: Add feature 1"
+
+
+def test_an_editable_install_of_a_src_layout_is_led_to_the_work(tmp_path: Path) -> None:
+    site = sandboxed(tmp_path, {"src/shop/__init__.py": "", ".gitignore": ".venv\n"})
+    packages = make_venv(site.repo / ".venv")
+    (packages / "shop.pth").write_text(f"{site.repo}/src\n")
+    folder = site.bundle(tasks=[task(1)])
+    (folder / "tests" / "test_t001_double.py").write_text(SRC_TEST)
+    case = {"ac_coverage": [{"criterion": "1", "addressed_by": "src/shop/prices.py:double"}]}
+
+    run = site.run(
+        folder,
+        worker=[
+            write("src/shop/prices.py", "def double(x):\n    return 2 * x\n"),
+            bash("cd / && python -c 'import shop.prices, sys; print(shop.prices, sys.prefix)'"),
+            bash(f"echo x > {site.repo}/.venv/pyvenv.cfg"),
+            submit(1, **case),
+        ],
+        evaluator=[accept()],
+    )
+
+    assert run.code == 0
+    found, refused = results(run)
+    assert f"{site.repo}/src/shop/prices.py" in found
+    assert f"{site.repo}/.venv" in found
+    assert "Read-only file system" in refused
+    assert not (site.repo / "src" / "shop" / "prices.py").exists()
+
+
+SETUP = f"""\
+[tool.tilth]
+setup = [
+    "python -m venv --without-pip .venv",
+    "echo {sysconfig.get_path("purelib")} > $(echo .venv/lib/python*/site-packages)/borrowed.pth",
+]
+"""
+
+
+def test_what_setup_makes_is_used_and_cannot_be_changed(tmp_path: Path) -> None:
+    site = sandboxed(tmp_path, {"pyproject.toml": SETUP})
+
+    run = site.run(
+        site.bundle(1),
+        worker=[
+            bash("python -c 'import sys; print(sys.prefix)'; head -c 60 .venv/pyvenv.cfg"),
+            bash("rm -rf .venv; echo x > .venv/planted; echo x > $(dirname $(which python))/x"),
+            bash("git status --porcelain"),
+            solve(1),
+            submit(1),
+        ],
+        evaluator=[accept()],
+    )
+
+    assert run.code == 0
+    setup = [item for item in run.of("hook_run") if item["hook"] == "setup"]
+    assert [item["exit_code"] for item in setup] == [0, 0]
+    assert setup[0]["subject"] == "python -m venv --without-pip .venv"
+    used, refused, status = results(run)
+    assert used.startswith(str(run.session / "setup" / "venv"))
+    assert "home = " in used
+    assert refused.count("Read-only file system") >= 3
+    assert (run.session / "setup" / "venv" / "pyvenv.cfg").exists()
+    assert ".venv" not in status
+    changed = subprocess.run(
+        ["git", "diff", "--name-only", f"main..{run.branch}"],
+        cwd=site.repo,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert changed.stdout.split() == ["feature1.py", "tests/test_t001_add.py"]
+
+
+def test_a_setup_that_fails_stops_the_run_and_is_run_again_by_resume(tmp_path: Path) -> None:
+    flag = tmp_path / "repo" / ".git" / "ready"
+    setup = f'[tool.tilth]\nsetup = ["echo first", "test -e {flag}"]\n'
+    site = sandboxed(tmp_path, {"pyproject.toml": setup})
+
+    stopped = site.run(site.bundle(1), worker=[])
+
+    assert stopped.code == 2
+    assert stopped.requests == ()
+    (stop,) = stopped.of("stop")
+    assert stop["reason"] == "error"
+    assert "setup command" in stop["detail"]
+    assert "tilth resume" in stop["detail"]
+
+    flag.touch()
+    resumed = site.resume(worker=[solve(1), submit(1)], evaluator=[accept()])
+
+    assert resumed.code == 0
+    ran = [(e["subject"], e["exit_code"]) for e in resumed.of("hook_run") if e["hook"] == "setup"]
+    assert [code for _, code in ran] == [0, 1, 0, 0]
+
+
+def test_setup_that_is_done_is_not_run_again(tmp_path: Path) -> None:
+    site = sandboxed(tmp_path, {"pyproject.toml": '[tool.tilth]\nsetup = "echo once"\n'})
+    failed = site.run(
+        site.bundle(1),
+        worker=[solve(1), submit(1)],
+        evaluator=[reject()],
+        TILTH_MAX_EVALUATOR_CALLS_PER_TASK="1",
+    )
+    assert failed.code == 1
+
+    resumed = site.resume(worker=[submit(1)], evaluator=[accept()])
+
+    assert resumed.code == 0
+    assert len([e for e in resumed.of("hook_run") if e["hook"] == "setup"]) == 1
+
+
+def test_what_a_worker_leaves_in_its_home_does_not_reach_the_validators(tmp_path: Path) -> None:
+    validator = "[tool.tilth.validators]\nhome = \"sh -c 'ls -A $HOME; test ! -e $HOME/planted'\"\n"
+    site = sandboxed(tmp_path, {"pyproject.toml": validator})
+
+    run = site.run(
+        site.bundle(1),
+        worker=[bash("touch ~/planted && ls -A ~"), solve(1), submit(1)],
+        evaluator=[accept()],
+    )
+
+    assert run.code == 0
+    assert "planted" in results(run)[0]
+    assert "planted" not in run.of("validator_run")[-1]["output"]
+
+
+def test_off_is_said_loudly_and_recorded(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    site = sandboxed(tmp_path)
+
+    run = site.run(
+        site.bundle(1), worker=[solve(1), submit(1)], evaluator=[accept()], TILTH_SANDBOX="off"
+    )
+
+    assert run.code == 0
+    assert run.of("session_start")[0]["sandbox"] == "off"
+    assert "WARNING: no sandbox" in capfd.readouterr().err

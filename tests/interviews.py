@@ -1,0 +1,112 @@
+"""Interviews for tests: a scripted seeder over the real SDK, and a scripted person."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from messages_api import Answer, MessagesServer, Reply, by_role, call
+from sites import Run, Site, git, seed_test, task
+
+from tilth.cli.preparing import Wishes, prepare
+from tilth.seed.question import Question
+
+
+def read(path: str) -> Answer:
+    return call("read_file", path=path)
+
+
+def ask(question: str, *options: str) -> Answer:
+    return call("ask_user", question=question, options=list(options))
+
+
+def write_seed(*numbers: int, **changes: Any) -> Answer:
+    """Hand in the tasks of `sites.task` with their tests."""
+    seed = {
+        "prd_entries": [task(number) for number in numbers],
+        "test_files": {f"test_t{number:03d}_add.py": seed_test(number) for number in numbers},
+        "tldr": "Functions that add.",
+        "open_questions": ["Negative numbers? Taken as any other."],
+        "blockers": [],
+        "scope_notes": "Nothing but integers.",
+        **changes,
+    }
+    return call("write_seed", **seed)
+
+
+def review(*contradictions: str) -> Answer:
+    """Answer a contract review."""
+    found = [{"task": "T-001", "what": what} for what in contradictions]
+    return call("submit_review", contradictions=found)
+
+
+@dataclass
+class Person:
+    """Answer from a script, and keep what was asked and shown."""
+
+    answers: list[str] = field(default_factory=list)
+    asked: list[Question] = field(default_factory=list)
+    shown: list[Any] = field(default_factory=list)
+    spent: list[int] = field(default_factory=list)
+    leaves_at: int | None = None
+
+    def ask(self, question: Question) -> str:
+        if self.leaves_at == len(self.asked):
+            raise KeyboardInterrupt
+        self.asked.append(question)
+        return self.answers.pop(0)
+
+    def update_tokens(self, meter: Any, turns: int) -> None:
+        self.spent.append(meter.tokens)
+
+    def show_summary(self, summary: Any) -> None:
+        self.shown.append(summary)
+
+
+@dataclass(frozen=True)
+class Sitting(Run):
+    """Hold what one interview left behind."""
+
+    person: Person = field(default_factory=Person)
+
+    @property
+    def results(self) -> list[str]:
+        """Give what the seeder was given back, oldest first."""
+        return [payload["content"] for payload in self.of("tool_result")]
+
+    @property
+    def left_nothing(self) -> bool:
+        """Tell whether there is no branch, worktree, plan or test of the session."""
+        names = {path.name for path in self.session.iterdir()}
+        tests = list((self.session / "seed-tests").iterdir())
+        branches = git(self.site.repo, "branch", "--list", "session/*")
+        return not names & {"prd.json", "seed-meta.json", "workspace"} and not tests + [*branches]
+
+
+def sit(
+    site: Site,
+    seeder: Iterable[Reply] | Callable[..., Reply],
+    *,
+    evaluator: Iterable[Reply] = (),
+    person: Person | None = None,
+    wishes: Wishes | None = None,
+    environ: Mapping[str, str] | None = None,
+) -> Sitting:
+    """Hold an interview on a site's repository against a scripted endpoint."""
+    person = person or Person()
+    script = seeder if callable(seeder) else by_role(seeder=seeder, evaluator=evaluator)
+    with MessagesServer(script) as server:
+        settings = {**site.environ(server.url), **(environ or {})}
+        wishes = wishes or Wishes(brief="Functions that add.", review=False)
+        code = prepare(site.repo, wishes, {}, environ=settings, frontend=person)
+    return Sitting(site, code, tuple(server.requests), person)
+
+
+def without_review(**changes: Any) -> Wishes:
+    return replace(Wishes(brief="Functions that add.", review=False), **changes)
+
+
+def files_of(folder: Path) -> dict[str, str]:
+    return {path.name: path.read_text("utf-8") for path in sorted(folder.iterdir())}

@@ -1,0 +1,180 @@
+"""Access turned into mounts: what counts where paths nest, meet or lead elsewhere."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tilth.confinement.layout import Kind, Link, follow, lay_out
+from tilth.confinement.reach import Premises, hidden_places, interpreter_places
+from tilth.confinement.unsafe import root_only, sockets
+from tilth.sandbox import Access, Bind
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    for folder in ("a/b/c", "home/tools", "other"):
+        (tmp_path / folder).mkdir(parents=True)
+    return tmp_path
+
+
+def kinds(access: Access, *fresh: Path) -> dict[str, Kind]:
+    layout = lay_out(access, fresh)
+    return {str(mount.target): mount.kind for mount in layout.mounts}
+
+
+def test_shallow_places_come_before_deep_ones(root: Path) -> None:
+    access = Access(writable=(root / "a" / "b",), hidden=(root / "a",), readable=(root / "a/b/c",))
+
+    assert kinds(access) == {
+        str(root / "a"): Kind.HIDDEN,
+        str(root / "a/b"): Kind.WRITABLE,
+        str(root / "a/b/c"): Kind.READABLE,
+    }
+    assert list(kinds(access)) == sorted(kinds(access))
+
+
+def test_on_the_same_path_the_stricter_counts(root: Path) -> None:
+    place = root / "a"
+
+    assert kinds(Access(writable=(place,), hidden=(place,))) == {str(place): Kind.HIDDEN}
+    both = Access(writable=(place,), readable=(place,), hidden=(root,))
+    assert kinds(both)[str(place)] is Kind.READABLE
+
+
+def test_a_bind_counts_at_its_target(root: Path) -> None:
+    bind = Bind(source=root / "other", target=root / "a" / "b", writable=True)
+    (mount,) = lay_out(Access(binds=(bind,))).mounts
+
+    assert (mount.source, mount.target) == (root / "other", root / "a" / "b")
+    assert mount.kind is Kind.WRITABLE
+
+
+def test_what_is_readable_anyway_needs_no_mount(root: Path) -> None:
+    assert kinds(Access(readable=(root / "a", root / "a" / "b"))) == {}
+
+
+def test_what_is_hidden_anyway_needs_no_mount(root: Path) -> None:
+    assert kinds(Access(hidden=(root, root / "home"))) == {str(root): Kind.HIDDEN}
+
+
+def test_what_is_not_there_is_left_out(root: Path) -> None:
+    gone = root / "gone"
+    bind = Bind(source=gone, target=root / "a")
+
+    assert kinds(Access(readable=(gone,), hidden=(gone,), binds=(bind,)), gone) == {}
+
+
+def test_a_link_is_followed_and_made_again_only_where_it_is_covered(root: Path) -> None:
+    (root / "home" / "python").symlink_to("../other")
+    shown = Access(readable=(root / "home" / "python",), hidden=(root,))
+    plain = Access(readable=(root / "home" / "python",))
+
+    assert follow(root / "home" / "python").real == root / "other"
+    assert lay_out(shown).links == (Link(target=root / "home" / "python", text="../other"),)
+    assert lay_out(plain).links == ()
+
+
+def test_a_circle_of_links_ends(root: Path) -> None:
+    (root / "x").symlink_to("y")
+    (root / "y").symlink_to("x")
+
+    assert len(follow(root / "x").links) == 40
+
+
+def premises(root: Path, **changes: object) -> Premises:
+    parts = {
+        "hidden": (root / "home",),
+        "source": root / "src",
+        "git_dir": root / "src" / ".git",
+        "workspace": root / "workspace",
+        "setup": root / "setup",
+        "home": root / "own",
+        "python": root / "home" / "tools" / "bin" / "python",
+    }
+    return Premises(**{**parts, **changes})
+
+
+def test_worker_and_validators_have_the_network_only_when_allowed_and_setup_always(
+    root: Path,
+) -> None:
+    closed, allowed = premises(root), premises(root, network=True)
+
+    assert (closed.worker().network, closed.gate().network) == (False, False)
+    assert (allowed.worker().network, allowed.gate().network) == (True, True)
+    assert closed.preparation().network
+
+
+def test_a_virtual_environment_made_by_setup_is_writable_for_setup_alone(root: Path) -> None:
+    (root / "setup" / "venv" / "bin").mkdir(parents=True)
+    (root / "setup" / "venv" / "bin" / "python").symlink_to("/usr/bin/python3")
+    place = premises(root)
+    target = root / "workspace" / ".venv"
+
+    (making,) = place.preparation().binds
+    assert (making.target, making.writable) == (target, True)
+    for access in (place.worker(), place.gate()):
+        used = [bind for bind in access.binds if bind.target == target]
+        assert [bind.writable for bind in used] == [False]
+
+
+def test_an_object_store_that_is_borrowed_from_is_shown(root: Path) -> None:
+    info = root / "src" / ".git" / "objects" / "info"
+    info.mkdir(parents=True)
+    (info / "alternates").write_text(f"# a note\n{root}/other\n../../../a\n")
+
+    assert {root / "other", root / "a"} <= set(premises(root).worker().readable)
+
+
+def test_a_home_that_is_the_whole_system_is_not_hidden() -> None:
+    assert Path("/") not in hidden_places({"HOME": "/"})
+    assert Path("/usr") not in hidden_places({"HOME": "/usr"})
+    assert Path("/srv/home") in hidden_places({"HOME": "/srv/home"})
+
+
+def test_an_interpreter_right_in_the_home_does_not_show_the_home(root: Path) -> None:
+    home = root / "home"
+    for prefix in (home, home / ".local"):
+        (prefix / "bin").mkdir(parents=True, exist_ok=True)
+        (prefix / "bin" / "python").write_text("")
+
+        shown = interpreter_places(prefix / "bin" / "python", (home,))
+
+        assert prefix not in shown
+        assert prefix / "bin" / "python" in shown
+
+
+def test_the_installation_behind_a_virtual_environment_is_shown(root: Path) -> None:
+    venv = root / "home" / "venv"
+    (venv / "bin").mkdir(parents=True)
+    (venv / "bin" / "python").symlink_to("/opt/pythons/3/bin/python3")
+    (venv / "pyvenv.cfg").write_text("home = /opt/pythons/three/bin\n")
+
+    shown = interpreter_places(venv / "bin" / "python", (root / "home",))
+
+    assert {venv, Path("/opt/pythons/3"), Path("/opt/pythons/three")} <= set(shown)
+
+
+def test_what_only_root_may_read_is_found_for_root_alone(root: Path) -> None:
+    (root / "a" / "open").write_text("")
+    (root / "a" / "shadow").write_text("")
+    (root / "a" / "shadow").chmod(0o640)
+    (root / "other").chmod(0o700)
+
+    assert root_only((root,), euid=0) == (root / "a" / "shadow", root / "other")
+    assert root_only((root,), euid=1000) == ()
+
+
+def test_the_kernels_list_of_sockets_is_read(tmp_path: Path) -> None:
+    table = tmp_path / "unix"
+    table.write_text(
+        "Num       RefCount Protocol Flags    Type St Inode Path\n"
+        "0000: 00000002 00000000 00010000 0001 01 1 /run/docker.sock\n"
+        "0000: 00000002 00000000 00010000 0001 01 2 /srv/a b.sock\n"
+        "0000: 00000002 00000000 00010000 0001 01 3 @abstract\n"
+        "0000: 00000003 00000000 00000000 0001 03 4\n"
+    )
+
+    assert sockets(table) == (Path("/run/docker.sock"), Path("/srv/a b.sock"))
+    assert sockets(tmp_path / "gone") == ()

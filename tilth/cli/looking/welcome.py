@@ -1,0 +1,76 @@
+"""Bare `tilth`: where things stand, and the next useful command."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+
+from tilth.cli.finding import open_to_look
+from tilth.cli.looking.advice import next_commands
+from tilth.cli.looking.glance import Glance, glance
+from tilth.cli.looking.listing import cost, homely
+from tilth.cli.looking.moments import age
+from tilth.cli.looking.page import Page
+from tilth.clock import Clock, SystemClock
+from tilth.errors import CorruptSession
+from tilth.inert import one_line
+from tilth.messages import Role
+from tilth.outcomes import ExitCode
+from tilth.requests import still_open
+from tilth.session import Session, list_sessions
+from tilth.settings import Settings, load
+from tilth.telling import figures
+from tilth.telling.note import Tone
+
+
+def welcome(*, environ: Mapping[str, str] = os.environ, clock: Clock | None = None) -> int:
+    """Print the latest session's state and what to type next."""
+    settings = load({}, environ)
+    names = list_sessions(settings.sessions_dir)
+    page = Page.out(environ)
+    if not names:
+        page.line("No session yet.")
+        for command in _first_steps(settings):
+            page.line(f"next  {command}", Tone.HEAD)
+        return ExitCode.DONE
+    seen = glance(settings.sessions_dir / names[-1])
+    now = (clock or SystemClock()).now()
+    for line in _lines(seen, now, environ.get("HOME", "")):
+        page.line(one_line(line, 400))
+    if len(names) > 1:
+        page.line(f"{figures.counted(len(names) - 1, 'older session')}: tilth info", Tone.QUIET)
+    open_requests = _open_requests(open_to_look(settings, names[-1]), seen.done_tasks)
+    page.line(f"next  {next_commands(seen, open_requests=open_requests)[0]}", Tone.HEAD)
+    return ExitCode.DONE
+
+
+def _first_steps(settings: Settings) -> Iterator[str]:
+    yield "tilth demo                      # watch a small run: no key, no network"
+    if settings.endpoint(Role.WORKER) is None:
+        if not settings.env_file.exists():
+            yield "tilth init                      # write a .env, then set key and model in it"
+        else:
+            yield f"set TILTH_API_KEY and TILTH_WORKER_MODEL in {settings.env_file}"
+    yield "tilth prep-feature PATH/TO/REPO # plan a feature, then: tilth run PATH/TO/REPO"
+
+
+def _lines(seen: Glance, now: datetime, home: str) -> Iterator[str]:
+    if seen.fault:
+        yield f"{seen.session} is broken: {seen.fault}"
+        return
+    done = f"{seen.done} of {figures.counted(seen.total, 'task')} done"
+    below = f"{len(seen.below_bar)} below the bar" if seen.below_bar else ""
+    failed = f"failed: {', '.join(seen.failed)}" if seen.failed else ""
+    yield figures.joined((f"{seen.session} is {seen.status}", done, below, failed))
+    feature = seen.feature or ""
+    began = f"{age(seen.created, now)} ago"
+    yield figures.joined((feature, homely(seen.source, home), f"cost {cost(seen)}", began))
+
+
+def _open_requests(session: Session, done: tuple[str, ...]) -> list[str]:
+    try:
+        return [request.request for request in still_open(session.requests(), done)]
+    except CorruptSession:
+        # `tilth info` names what is wrong; this is only a pointer to it.
+        return []

@@ -1,0 +1,136 @@
+"""`tilth resume`: from a session on disk to one that runs again."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, MutableMapping
+from pathlib import Path
+
+from tilth.cli.edge import tell
+from tilth.cli.workbench import Workshop, open_workshop, seat_reviewers
+from tilth.clock import SystemClock
+from tilth.errors import CorruptSession, UnknownSession, UserError
+from tilth.loop import run
+from tilth.mask import Mask
+from tilth.messages import Role
+from tilth.outcomes import ExitCode
+from tilth.prd import Status
+from tilth.project import ProjectFacts, read_project
+from tilth.recall.memory import Memory, remember
+from tilth.repository import trees
+from tilth.repository.repo import SourceRepo, open_source
+from tilth.resume import wake
+from tilth.session import Session, SessionStatus, find_session, list_sessions
+from tilth.settings import Settings, known_secrets, load
+from tilth.store import lock_holder
+from tilth.workspace import Workspace
+
+RESUMABLE = frozenset(
+    {
+        SessionStatus.RUNNING,
+        SessionStatus.STOPPED,
+        SessionStatus.FAILED,
+        SessionStatus.WAITING,
+    }
+)
+
+
+def resume(
+    wanted: str | None,
+    flags: Mapping[str, object],
+    *,
+    fresh: bool,
+    environ: MutableMapping[str, str] = os.environ,
+) -> int:
+    """Wake a session from disk alone and let it go on."""
+    settings = load(flags, environ)
+    name = find_session(settings.sessions_dir, wanted) if wanted else _latest(settings)
+    session = Session.wake(
+        settings.sessions_dir, name, clock=SystemClock(), mask=Mask(known_secrets(settings))
+    )
+    try:
+        return _go_on(settings, session, environ, fresh=fresh)
+    finally:
+        session.release()
+
+
+def _go_on(
+    settings: Settings, session: Session, environ: MutableMapping[str, str], *, fresh: bool
+) -> int:
+    memory = remember(session.events())
+    _mend_checkpoint(session, memory)
+    if session.checkpoint.status in (SessionStatus.INTERVIEWING, SessionStatus.PREPARED):
+        raise UserError(
+            f"session {session.id} is {session.checkpoint.status} and has not begun to run; "
+            f"use `tilth run {session.checkpoint.source}`"
+        )
+    if session.plan.all_done and memory.open is None:
+        tell(f"session {session.id} is all done; see `tilth info {session.id}`")
+        session.save_checkpoint(SessionStatus.DONE, memory.meter.by_role)
+        return ExitCode.DONE
+    settings.require_endpoint(Role.WORKER)
+    if settings.evaluate:
+        settings.require_endpoint(Role.EVALUATOR)
+    source = open_source(Path(session.checkpoint.source))
+    facts = read_facts(source, session.checkpoint.base_commit)
+    panel = seat_reviewers(settings, session.plan, environ)
+    with open_workshop(settings.under(facts), source, facts, panel) as shop:
+        return continue_session(shop, session, memory, fresh=fresh)
+
+
+def continue_session(
+    shop: Workshop, session: Session, memory: Memory, *, fresh: bool = False
+) -> int:
+    """Put a session on its feet and run it, for the first time or again."""
+    workspace = Workspace(shop.source, session.workspace, session.id, SystemClock())
+    with shop.bench(session, workspace, memory) as bench:
+        footing = shop.footing(session, workspace, memory)
+        return run(bench, lambda: wake(bench, footing, fresh=fresh)).exit_code
+
+
+def _mend_checkpoint(session: Session, memory: Memory) -> None:
+    """The log is the truth: a checkpoint that cannot be read is written anew from it."""
+    try:
+        _ = session.checkpoint
+    except CorruptSession:
+        if memory.start is None:
+            raise
+        session.rebuild_checkpoint(memory.start, memory.started_at)
+        tell("the checkpoint could not be read; it was rebuilt from the log")
+
+
+def resumable_sessions(settings: Settings) -> tuple[Session, ...]:
+    """Give the sessions that could go on now, newest first; broken ones are passed over."""
+    found = []
+    for name in reversed(list_sessions(settings.sessions_dir)):
+        session = Session.look(
+            settings.sessions_dir, name, clock=SystemClock(), mask=Mask(known_secrets(settings))
+        )
+        try:
+            if _can_resume(session):
+                found.append(session)
+        except CorruptSession:
+            continue
+    return tuple(found)
+
+
+def _can_resume(session: Session) -> bool:
+    if session.checkpoint.status not in RESUMABLE:
+        return False
+    if all(task.status is Status.DONE for task in session.plan.tasks):
+        return False
+    return lock_holder(session.directory / "lock") is None
+
+
+def read_facts(source: SourceRepo, base: str) -> ProjectFacts:
+    """Read what the repository says about itself, from the commit the session began from."""
+    return read_project(trees.read(source, base, "pyproject.toml"))
+
+
+def _latest(settings: Settings) -> str:
+    sessions = resumable_sessions(settings)
+    if not sessions:
+        raise UnknownSession(
+            f"no session in {settings.sessions_dir} can be resumed; see `tilth info`"
+        )
+    return sessions[0].id

@@ -1,0 +1,191 @@
+"""The layout of what a confined command sees: its access turned into mounts, in their order.
+
+It looks at the disk to follow links and to leave out what is not there, and changes nothing. No
+wall trusts a link that stands where a confined command could have put it: such a path is refused.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import IntEnum
+from pathlib import Path
+
+from tilth.errors import ToolError
+from tilth.sandbox import Access
+from tilth.values import Value
+
+_MOST_LINKS = 40
+
+
+class Kind(IntEnum):
+    """Say what a place is; on the very same path the greater one counts."""
+
+    FRESH = 0
+    WRITABLE = 1
+    READABLE = 2
+    HIDDEN = 3
+
+
+class Mount(Value):
+    """Hold one place as it will look: `source` is what stands there, None an empty directory."""
+
+    kind: Kind
+    target: Path
+    source: Path | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        return self.source is None
+
+
+class Link(Value):
+    """Hold a link that must be made again, because the directory it stands in is covered."""
+
+    target: Path
+    text: str
+
+
+class Layout(Value):
+    """Hold the mounts, the shallow ones first, and the links between them."""
+
+    mounts: tuple[Mount, ...]
+    links: tuple[Link, ...]
+
+    def cover(self, path: Path) -> Mount | None:
+        """Give the mount that a path would lie in; None means the system's own root."""
+        return _cover({mount.target: mount for mount in self.mounts}, path)
+
+
+@dataclass(frozen=True)
+class Trail:
+    """Hold where a path really leads, and the links that were followed on the way."""
+
+    real: Path
+    links: tuple[Link, ...]
+
+
+def lay_out(access: Access, fresh: Iterable[Path] = ()) -> Layout:
+    """Order what an access names; `fresh` are directories that every command finds empty."""
+    found: dict[Path, Mount] = {}
+    links: dict[Path, Link] = {}
+    for mount, trail in _wanted(access, fresh):
+        before = found.get(mount.target)
+        if before is None or mount.kind >= before.kind:
+            found[mount.target] = mount
+        if mount.kind is not Kind.HIDDEN:
+            links.update({link.target: link for link in trail.links})
+    mounts = tuple(sorted(found.values(), key=lambda mount: len(mount.target.parts)))
+    needed = tuple(mount for mount in mounts if _is_needed(found, mount))
+    _refuse_links_on_the_way(needed)
+    covered = (link for link in links.values() if _is_covered(found, link.target))
+    return Layout(mounts=needed, links=tuple(covered))
+
+
+def follow(path: Path) -> Trail:
+    """Follow a path, component by component; what does not exist is taken as it is written."""
+    links: list[Link] = []
+    at = Path("/")
+    names = list(Path(os.path.normpath(path)).parts[1:])
+    while names:
+        name = names.pop(0)
+        if name == "..":
+            at = at.parent
+            continue
+        step = at / name
+        if len(links) < _MOST_LINKS and step.is_symlink():
+            text = os.readlink(step)
+            links.append(Link(target=step, text=text))
+            onward = Path(text).parts
+            if os.path.isabs(text):
+                at, onward = Path("/"), onward[1:]
+            names[:0] = onward
+        else:
+            at = step
+    return Trail(at, tuple(links))
+
+
+def _wanted(access: Access, fresh: Iterable[Path]) -> Iterator[tuple[Mount, Trail]]:
+    writable = [follow(path) for path in access.writable]
+    open_to_all = [trail.real for trail in writable]
+    for path in (*access.readable, *(bind.target for bind in access.binds)):
+        _refuse_link(path, open_to_all)
+    for path in fresh:
+        trail = follow(path)
+        if trail.real.is_dir():
+            yield Mount(kind=Kind.FRESH, target=trail.real), trail
+    for trail in writable:
+        if not os.path.lexists(trail.real):
+            raise ToolError(f"the directory {trail.real} does not exist")
+        yield Mount(kind=Kind.WRITABLE, target=trail.real, source=trail.real), trail
+    for trail in map(follow, access.readable):
+        if os.path.lexists(trail.real):
+            yield Mount(kind=Kind.READABLE, target=trail.real, source=trail.real), trail
+    for bind in access.binds:
+        if _link_below(bind.source, open_to_all) is not None:
+            continue  # a command has led it elsewhere, and nothing of that is to be shown
+        source, trail = follow(bind.source).real, follow(bind.target)
+        if os.path.lexists(source):
+            kind = Kind.WRITABLE if bind.writable else Kind.READABLE
+            yield Mount(kind=kind, target=trail.real, source=source), trail
+    for trail in map(follow, access.hidden):
+        if os.path.lexists(trail.real):
+            nothing = None if trail.real.is_dir() else Path(os.devnull)
+            yield Mount(kind=Kind.HIDDEN, target=trail.real, source=nothing), trail
+
+
+def _refuse_link(path: Path, writable: list[Path]) -> None:
+    link = _link_below(path, writable)
+    if link is not None:
+        raise ToolError(f"{link} is a link where the sandbox needs a plain path: remove it")
+
+
+def _link_below(path: Path, writable: list[Path]) -> Path | None:
+    """Find a link on a path that a confined command could have put there."""
+    links = (_first_link(root, path) for root in writable if path.is_relative_to(root))
+    return next((link for link in links if link is not None), None)
+
+
+def _first_link(root: Path, path: Path) -> Path | None:
+    at = root
+    for name in path.relative_to(root).parts:
+        at = at / name
+        try:
+            if stat.S_ISLNK(at.lstat().st_mode):
+                return at
+        except OSError:
+            return None
+    return None
+
+
+def _cover(mounts: Mapping[Path, Mount], path: Path) -> Mount | None:
+    return next((mounts[parent] for parent in path.parents if parent in mounts), None)
+
+
+def _is_covered(mounts: Mapping[Path, Mount], path: Path) -> bool:
+    cover = _cover(mounts, path)
+    return path not in mounts and cover is not None and cover.is_empty
+
+
+def _is_needed(mounts: Mapping[Path, Mount], mount: Mount) -> bool:
+    """Leave out what looks the same without a mount of its own; each one costs time."""
+    cover = _cover(mounts, mount.target)
+    if mount.kind is Kind.HIDDEN:
+        return cover is None or not (cover.kind is Kind.HIDDEN and cover.is_empty)
+    if mount.kind is Kind.READABLE and mount.source == mount.target:
+        return cover is not None and not (
+            cover.kind is Kind.READABLE and cover.source == cover.target
+        )
+    return True
+
+
+def _refuse_links_on_the_way(mounts: tuple[Mount, ...]) -> None:
+    """See that no mount point in a writable place is a link that leads out of it."""
+    by_target = {mount.target: mount for mount in mounts}
+    for mount in mounts:
+        cover = _cover(by_target, mount.target)
+        if cover is None or cover.kind is not Kind.WRITABLE or cover.source is None:
+            continue
+        _refuse_link(cover.source / mount.target.relative_to(cover.target), [cover.source])

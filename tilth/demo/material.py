@@ -1,0 +1,40 @@
+"""The material: read from the package and laid out on disk. It never plays anything."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tilth.errors import UserError
+from tilth.repository.fresh import make_repo
+from tilth.repository.git import write_file
+from tilth.repository.repo import SourceRepo
+
+_HERE = Path(__file__).parent
+_SUFFIX = ".txt"
+_BORN = "2026-01-05T09:00:00+00:00"
+
+RECORDING = _HERE / "events.jsonl"
+
+
+def lay_out_project(root: Path) -> SourceRepo:
+    """Make the project's repository; its one commit has the same id everywhere."""
+    return make_repo(root, _files("project"), "An invoice and its lines", "Demo", _BORN)
+
+
+def lay_out_bundle(root: Path) -> Path:
+    """Write the PRD with its seed tests and give its directory."""
+    for path, content in _files("bundle").items():
+        write_file(root / path, content)
+    return root
+
+
+def _files(folder: str) -> dict[str, bytes]:
+    top = _HERE / folder
+    found = {
+        str(path.relative_to(top)).removesuffix(_SUFFIX): path.read_bytes()
+        for path in sorted(top.rglob("*"))
+        if path.is_file() and path.suffix in (_SUFFIX, ".json")
+    }
+    if not found:
+        raise UserError(f"{top} is missing from Tilth's own installation; install Tilth again")
+    return found
