@@ -14,7 +14,7 @@ import json
 import re
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -177,7 +177,7 @@ def evaluator() -> Iterator[Answer]:
         evidence=["invoices/terms.py:due_date", "tests/test_terms.py"],
         next_step=None,
         score=96,
-        resolved=["1"],
+        resolved=["C1"],
     )
 
 
@@ -256,17 +256,23 @@ _PASSING: tuple[tuple[str, str], ...] = (
     (r'"duration_ms":\d+', '"duration_ms":0'),
     (r"\b\d+\.\d+s\b", "0s"),
     (r"\b\d{8}-\d{6}-[0-9a-f]{6}\b", "<session>"),
-    (r"importlib/__init__\.py:\d+", "importlib/__init__.py:0"),
 )
 
 
 def essence(log: str) -> list[str]:
     """Give a log's lines without what differs from run to run; ids are told by their order."""
+    lines = [json.loads(line) for line in log.splitlines()]
+    for line in lines:
+        if line["type"] == "validator_run" and line["payload"]["phase"] == "base":
+            # A traceback through the interpreter: each Python draws its own.
+            line["payload"]["output"] = ""
+    text = "\n".join(map(_written, lines))
     for pattern, name in _PASSING:
-        log = re.sub(pattern, name, log)
+        text = re.sub(pattern, name, text)
     known: dict[str, str] = {}
-    name_of: Callable[[re.Match[str]], str] = lambda m: known.setdefault(m[0], f"id{len(known)}")
-    return re.sub(r"\b[0-9a-f]{12,64}\b", name_of, log).splitlines()
+    return re.sub(
+        r"\b[0-9a-f]{12,64}\b", lambda m: known.setdefault(m[0], f"id{len(known)}"), text
+    ).splitlines()
 
 
 def first_change(before: Iterable[str], after: Iterable[str]) -> str | None:

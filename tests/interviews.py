@@ -10,8 +10,12 @@ from typing import Any
 from messages_api import Answer, MessagesServer, Reply, by_role, call
 from sites import Run, Site, git, seed_test, task
 
-from tilth.cli.preparing import Wishes, prepare
+from tilth.cli.preparing import Wishes, go_on, prepare
+from tilth.clock import SystemClock
+from tilth.mask import Mask
 from tilth.seed.question import Question
+from tilth.session import Session
+from tilth.settings import load
 
 
 def read(path: str) -> Answer:
@@ -82,7 +86,7 @@ class Sitting(Run):
         names = {path.name for path in self.session.iterdir()}
         tests = list((self.session / "seed-tests").iterdir())
         branches = git(self.site.repo, "branch", "--list", "session/*")
-        return not names & {"prd.json", "seed-meta.json", "workspace"} and not tests + [*branches]
+        return not names & {"prd.json", "seed-meta.json", "workspace"} and not [*tests, *branches]
 
 
 def sit(
@@ -90,17 +94,35 @@ def sit(
     seeder: Iterable[Reply] | Callable[..., Reply],
     *,
     evaluator: Iterable[Reply] = (),
+    **how: Any,
+) -> Sitting:
+    """Hold an interview on a site's repository against a scripted endpoint."""
+    script = seeder if callable(seeder) else by_role(seeder=seeder, evaluator=evaluator)
+    with MessagesServer(script) as server:
+        return sit_at(server, site, **how)
+
+
+def sit_at(
+    server: MessagesServer,
+    site: Site,
+    *,
     person: Person | None = None,
     wishes: Wishes | None = None,
     environ: Mapping[str, str] | None = None,
 ) -> Sitting:
-    """Hold an interview on a site's repository against a scripted endpoint."""
+    """Hold an interview at a server that may serve others too."""
     person = person or Person()
-    script = seeder if callable(seeder) else by_role(seeder=seeder, evaluator=evaluator)
-    with MessagesServer(script) as server:
-        settings = {**site.environ(server.url), **(environ or {})}
-        wishes = wishes or Wishes(brief="Functions that add.", review=False)
-        code = prepare(site.repo, wishes, {}, environ=settings, frontend=person)
+    settings = {**site.environ(server.url), **(environ or {})}
+    code = prepare(site.repo, wishes or without_review(), {}, environ=settings, frontend=person)
+    return Sitting(site, code, tuple(server.requests), person)
+
+
+def go_on_at(server: MessagesServer, site: Site, person: Person, **changes: Any) -> Sitting:
+    """Go on with the latest interview of a site."""
+    name = site.session().name
+    session = Session.wake(site.sessions, name, clock=SystemClock(), mask=Mask())
+    settings = load({}, site.environ(server.url))
+    code = go_on(settings, session, without_review(**changes), frontend=person)
     return Sitting(site, code, tuple(server.requests), person)
 
 

@@ -13,16 +13,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
-from git_repo import Repo
+from git_repo import SESSION, Repo, StoppedClock
 
 from tilth.confinement.bubblewrap import Bubblewrap
 from tilth.confinement.choosing import candidates, choose
 from tilth.confinement.limits import Limits
 from tilth.confinement.reach import Premises, hidden_places, tool_places
 from tilth.errors import UserError
+from tilth.repository.repo import open_source
 from tilth.sandbox import Access, Command, Confinement, Finished, environment, run
 from tilth.settings import SandboxChoice
 from tilth.tools import find_ruff
+from tilth.workspace import Workspace
 
 SECRET = "the word that nobody may read"
 
@@ -62,14 +64,9 @@ class Place:
         home = root / "home"
         repo = Repo(home / "src" / "shop", {"app.py": "x = 1\n", "pkg/mod.py": "y = 1\n"})
         (repo.root / ".env").write_text(SECRET)
-        workspace = repo.workspace()
         # The session stands where it stands for a user: below Tilth's home, in the hidden home.
-        workspace = type(workspace)(
-            workspace.source,
-            home / ".tilth" / "sessions" / workspace.session / "workspace",
-            workspace.session,
-            workspace._clock,
-        )
+        path = home / ".tilth" / "sessions" / SESSION / "workspace"
+        workspace = Workspace(open_source(repo.root), path, SESSION, StoppedClock())
         workspace.create(repo.head())
         for file in (".ssh/id_rsa", ".tilth/.env", ".tilth/sessions/other/events.jsonl"):
             (home / file).parent.mkdir(parents=True, exist_ok=True)

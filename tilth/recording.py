@@ -107,6 +107,7 @@ class Recording:
 
     def _read(self, line: Line) -> None:
         kind, payload, task_id = line["type"], line["payload"], line["task_id"]
+        self._worked = self._worked or kind in ("context_reset", "model_call")
         if kind == "session_start":
             self.session_start = payload
             self._begin(Start(payload["settings"], fresh=False))
@@ -114,8 +115,6 @@ class Recording:
             settings = payload.get("settings") or (self.starts[-1].settings if self.starts else {})
             fresh = payload.get("reattached") is None
             self._begin(Start(settings, fresh, tuple(payload.get("notes") or ())))
-        elif kind == "context_reset":
-            self._worked = True
         elif kind == "prompt_assembled" and payload["role"] == Role.WORKER:
             self.attempts.setdefault(task_id, []).append(Attempt(task_id, len(self.starts) - 1))
         elif task_id in self.attempts:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -130,6 +131,19 @@ def test_a_reader_that_goes_away_is_no_error(shelf: Shelf) -> None:
         process.stdout.close()
         assert process.wait(timeout=60) == 0
         assert process.stderr.read() == ""
+
+
+def test_a_reader_that_was_never_there_is_no_error(shelf: Shelf) -> None:
+    shelf.add_story()
+    reads, writes = os.pipe()
+    os.close(reads)
+    try:
+        done = subprocess.run(
+            [TILTH, "info"], env=shelf.environ, stdout=writes, stderr=subprocess.PIPE, check=False
+        )
+    finally:
+        os.close(writes)
+    assert (done.returncode, done.stderr) == (0, b"")
 
 
 def test_ctrl_c_ends_following_cleanly(shelf: Shelf) -> None:

@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 from messages_api import Answer, call
 from sites import Run, Site, accept, reject, solve, submit, task, write
-from walls import bubblewrap
+from walls import bubblewrap, real_wall
+
+from tilth.settings import SandboxChoice
 
 SECRET = "the word in the home"
 SRC_TEST = """\
@@ -220,3 +222,23 @@ def test_off_is_said_loudly_and_recorded(tmp_path: Path, capfd: pytest.CaptureFi
     assert run.code == 0
     assert run.of("session_start")[0]["sandbox"] == "off"
     assert "WARNING: no sandbox" in capfd.readouterr().err
+
+
+def test_a_whole_run_behind_landlock(tmp_path: Path) -> None:
+    private = tmp_path / "probe"
+    private.mkdir()
+    real_wall(SandboxChoice.LANDLOCK, private)
+    site = sandboxed(tmp_path)
+
+    run = site.run(
+        site.bundle(1),
+        worker=[solve(1), bash("python -m pytest -q tests; touch /usr/x"), submit(1)],
+        evaluator=[accept()],
+        TILTH_SANDBOX="landlock",
+    )
+
+    assert run.code == 0
+    assert run.of("session_start")[0]["sandbox"] == "landlock"
+    (said,) = results(run)
+    assert "1 passed" in said
+    assert "Permission denied" in said

@@ -80,7 +80,8 @@ def test_a_circle_of_links_ends(root: Path) -> None:
     (root / "x").symlink_to("y")
     (root / "y").symlink_to("x")
 
-    assert len(follow(root / "x").links) == 40
+    assert follow(root / "x").real == root / "x"
+    assert follow(root / "x" / "below").real.is_relative_to(root)
 
 
 def premises(root: Path, **changes: object) -> Premises:
@@ -158,8 +159,10 @@ def test_the_installation_behind_a_virtual_environment_is_shown(root: Path) -> N
 
 def test_what_only_root_may_read_is_found_for_root_alone(root: Path) -> None:
     (root / "a" / "open").write_text("")
-    (root / "a" / "shadow").write_text("")
+    (root / "a" / "shadow").write_text("x")
+    (root / "a" / "empty").touch(mode=0o600)
     (root / "a" / "shadow").chmod(0o640)
+    (root / "other" / "key").write_text("x")
     (root / "other").chmod(0o700)
 
     assert root_only((root,), euid=0) == (root / "a" / "shadow", root / "other")

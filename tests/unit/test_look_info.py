@@ -168,6 +168,9 @@ def test_the_limits_are_those_the_session_ran_under(
     shelf.add(NEWER, events=log_of(first, model_call(cost_usd=1.5), again))
     said = document(shelf, capsys, NEWER)["caps"]
     assert {cap["name"]: cap["limit"] for cap in said}["cost"] == 3
+    silent = again.model_copy(update={"settings": {}})
+    shelf.add("20261118-010101-0b0b0b", events=log_of(first, model_call(cost_usd=1.5), silent))
+    assert "$1.50 of $2" in detailed(shelf, capsys)
 
 
 def test_iterations_are_shown_against_what_the_task_may_have(

@@ -110,10 +110,10 @@ def test_only_the_last_submissions_reports_are_shown(
     base = validator(phase="base", passed=False, output="red on the base")
     bench.add(
         "done",
-        base,
         bench.submitted(summary="First try."),
         red,
         bench.submitted(summary="Second try.", uncertainties=("The ß.",)),
+        base,
         validator("ruff"),
         green,
         commit=bench.commit,

@@ -6,10 +6,11 @@ import json
 from pathlib import Path
 
 import pytest
-from event_samples import SESSION
-from shelf import SHA, Noon, Shelf, snapshot, task
+from event_samples import SESSION, session_start, stop
+from shelf import SHA, Noon, Shelf, append_line, log_of, snapshot, task
 
 from tilth.cli.looking.welcome import welcome
+from tilth.outcomes import StopReason
 
 
 @pytest.fixture
@@ -68,6 +69,25 @@ def test_the_next_command_fits_the_status(
         "".join(json.dumps(line) + "\n" for line in lines)
     )
     assert said(shelf, capsys)[-1] == f"next  {command.format(root=shelf.root)}"
+
+
+@pytest.mark.parametrize("torn", ["", '{"seq": 3, "type": "st'])
+def test_the_next_command_fits_why_it_stopped(
+    shelf: Shelf, capsys: pytest.CaptureFixture[str], torn: str
+) -> None:
+    stopped = stop(StopReason.COST_CAP, 3)
+    directory = shelf.add(status="stopped", events=log_of(session_start(), stopped))
+    append_line(directory, torn)
+    command = f"raise TILTH_MAX_COST_USD, then: tilth resume {SESSION}"
+    assert said(shelf, capsys)[-1] == f"next  {command}"
+
+
+@pytest.mark.parametrize("log", ["", "junk\n", "[]\n", "x" * 100_000])
+def test_a_log_that_cannot_be_read_does_not_keep_it_from_answering(
+    shelf: Shelf, capsys: pytest.CaptureFixture[str], log: str
+) -> None:
+    append_line(shelf.add(status="stopped"), log)
+    assert said(shelf, capsys)[-1] == f"next  tilth resume {SESSION}"
 
 
 def test_a_session_that_runs_can_be_followed(

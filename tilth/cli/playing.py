@@ -86,14 +86,22 @@ def recorded_settings(
     )
 
 
-def play_again(session: Session, recording: Recording, today: Settings) -> Played:
-    """Play a session again from its first start to its last, and compare."""
+def play_again(
+    session: Session,
+    recording: Recording,
+    today: Settings,
+    accused: frozenset[int] = frozenset(),
+) -> Played:
+    """Play a session again from its first start to its last, and compare.
+
+    Of the tool results that differ, the first is kept, and those of the accused events.
+    """
     source = _source(recording)
     with _throwaway() as root:
         own = borrow(source, recording.opening["base_commit"], root / "git")
         play = _Play(session, recording, today, own, root)
         endings = [play.go_on(number) for number in range(len(recording.starts))]
-        return play.compared(endings)
+        return play.compared(endings, accused)
 
 
 def _source(recording: Recording) -> SourceRepo:
@@ -185,7 +193,7 @@ class _Play:
     def _workspace(self, session: Session) -> Workspace:
         return Workspace(self._source, session.workspace, session.id, SystemClock())
 
-    def compared(self, endings: list[Ending]) -> Played:
+    def compared(self, endings: list[Ending], accused: frozenset[int]) -> Played:
         """Set what was played beside what was recorded."""
         played = self._home / "sessions" / self._recorded.id
         again = Recording(played / "events.jsonl")
@@ -198,7 +206,7 @@ class _Play:
         tasks = tuple(self._held(task, notes) for task in compare(self._recording, again))
         return Played(
             tasks=tasks,
-            changes=tuple(changed_results(self._recording, again, places)),
+            changes=_worth_telling(changed_results(self._recording, again, places), accused),
             diffs={task.task_id: self._diff(task, notes) for task in tasks if not task.holds},
             notes=tuple(notes),
         )
@@ -227,6 +235,15 @@ class _Play:
         except WorkspaceError as error:
             notes.append(f"{task.task_id}: no diff: {error}")
             return ""
+
+
+def _worth_telling(
+    changes: Iterator[ResultChange], accused: frozenset[int]
+) -> tuple[ResultChange, ...]:
+    first = next(changes, None)
+    if first is None:
+        return ()
+    return (first, *(change for change in changes if change.seq in accused))
 
 
 def _unstarted(plan: Plan) -> Plan:

@@ -183,7 +183,7 @@ def _interview(
     memory, recalled = remember(session.events()), recall(session.events())
     if recalled.prepared:
         # A crash came between the last event and the checkpoint; the events are the truth.
-        session.save_checkpoint(SessionStatus.PREPARED, memory.meter.by_role)
+        session.save_checkpoint(SessionStatus.PREPARED, memory.meter().by_role)
         tell(f"session {session.id} is prepared already: `tilth run {shop.source.root}`")
         return ExitCode.DONE
     if isinstance(frontend, AnswersFrontend):
@@ -228,7 +228,7 @@ def _laid(
             emit=Emitter(log),
             clock=clock,
             mask=shop.mask,
-            meter=memory.meter,
+            meter=memory.meter(),
             interrupt=shop.interrupt,
             new_id=lambda: secrets.token_hex(8),
             started=clock.monotonic(),

@@ -66,7 +66,7 @@ def _go_on(
         )
     if session.plan.all_done and memory.open is None:
         tell(f"session {session.id} is all done; see `tilth info {session.id}`")
-        session.save_checkpoint(SessionStatus.DONE, memory.meter.by_role)
+        session.save_checkpoint(SessionStatus.DONE, memory.meter().by_role)
         return ExitCode.DONE
     settings.require_endpoint(Role.WORKER)
     if settings.evaluate:

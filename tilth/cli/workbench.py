@@ -10,7 +10,7 @@ import sys
 import tempfile
 from collections.abc import Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import FrameType
 
@@ -61,9 +61,11 @@ class Workshop:
     confinement: Confinement
     scratch: Path
     panel: Panel
-    # For a play of a recording: who else hears the events, and whether a person does.
+    # For a play of a recording: who else hears the events, whether a person does, and whether the
+    # last screen says what to type next.
     sinks: tuple[Sink, ...] = ()
     quiet: bool = False
+    advises: bool = True
 
     def start_of(self, session: Session) -> SessionStart:
         """Say with what a session sets out."""
@@ -94,7 +96,8 @@ class Workshop:
         """Lay out a bench for one session and clear it away afterwards."""
         clock = SystemClock()
         stream = None if self.quiet else sys.stderr
-        console = Console.on(stream, _context(self.settings, session), os.environ)
+        context = replace(_context(self.settings, session), advises=self.advises)
+        console = Console.on(stream, context, os.environ)
         log = EventLog(
             session.log_path,
             session=session.id,
@@ -119,7 +122,7 @@ class Workshop:
                     emit=Emitter(log),
                     clock=clock,
                     mask=self.mask,
-                    meter=memory.meter,
+                    meter=memory.meter(),
                     interrupt=self.interrupt,
                     new_id=lambda: secrets.token_hex(8),
                     started=clock.monotonic(),

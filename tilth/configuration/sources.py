@@ -100,12 +100,21 @@ class _Roots:
         return os.path.abspath(os.path.join(self.relative, os.path.expanduser(text)))
 
 
+def _user(environ: Mapping[str, str]) -> str:
+    return environ.get("HOME") or os.path.expanduser("~")
+
+
+def home_of(environ: Mapping[str, str], given: str = "") -> Path:
+    """Give Tilth's home, whatever the settings in it may say."""
+    text = given or _text(environ.get("TILTH_HOME")) or "~/.tilth"
+    return Path(_Roots(user=_user(environ), tilth="", relative="").absolute(text))
+
+
 def gather(flags: Mapping[str, object], environ: Mapping[str, str]) -> Gathered:
     """Collect every layer; `flags` go by field name, and None means the flag was not given."""
     _refuse_strangers(flags)
-    user = environ.get("HOME") or os.path.expanduser("~")
-    given = _text(flags.get("home")) or _text(environ.get("TILTH_HOME")) or "~/.tilth"
-    home = _Roots(user=user, tilth="", relative="").absolute(given)
+    user = _user(environ)
+    home = str(home_of(environ, _text(flags.get("home"))))
     here = _Roots(user=user, tilth=home, relative="")
     # what a file says about relative paths should not depend on where a command is typed
     beside = _Roots(user=user, tilth=home, relative=home)

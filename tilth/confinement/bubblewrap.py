@@ -31,7 +31,7 @@ _SYSTEM = ("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc")
 _FRESH = (Path("/tmp"), Path("/var/tmp"), Path("/run"), Path("/dev/shm"))  # noqa: S108  # made empty
 _SYS = Path("/sys")
 # Runtimes count processors there.
-_SYS_SHOWN = (Path("/sys/devices/system/cpu"), Path("/sys/devices/system/node"))
+_SYS_SHOWN = Path("/sys/devices/system")
 _RESOLVER = Path("/etc/resolv.conf")
 _SHM_BYTES = 1024**3
 
@@ -88,7 +88,7 @@ def _whole(access: Access) -> Access:
     return access.model_copy(
         update={
             "hidden": (*access.hidden, _SYS, *unsafe.sockets()),
-            "readable": (*access.readable, *_SYS_SHOWN, *resolver),
+            "readable": (*access.readable, _SYS_SHOWN, *resolver),
         }
     )
 

@@ -43,6 +43,7 @@ def _landlock() -> list[str]:
         f"Landlock (sandlock): {_KEPT}",
         "git does not work inside, because the worktree's .git cannot be shown without being open",
         "there is no /tmp, only the directory in TMPDIR, which lasts for the run",
+        "a .venv that setup makes is not used, because a worker could change it",
         "an editable install is not led to the export by a mount, only by the import path",
         "a server on this machine's own ports cannot be started or reached, not even by tests",
     ]

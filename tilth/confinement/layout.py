@@ -56,7 +56,7 @@ class Layout(Value):
 
     def cover(self, path: Path) -> Mount | None:
         """Give the mount that a path would lie in; None means the system's own root."""
-        return _cover({mount.target: mount for mount in self.mounts}, path)
+        return _cover({str(mount.target): mount for mount in self.mounts}, path)
 
 
 @dataclass(frozen=True)
@@ -69,12 +69,12 @@ class Trail:
 
 def lay_out(access: Access, fresh: Iterable[Path] = ()) -> Layout:
     """Order what an access names; `fresh` are directories that every command finds empty."""
-    found: dict[Path, Mount] = {}
+    found: dict[str, Mount] = {}
     links: dict[Path, Link] = {}
     for mount, trail in _wanted(access, fresh):
-        before = found.get(mount.target)
+        before = found.get(str(mount.target))
         if before is None or mount.kind >= before.kind:
-            found[mount.target] = mount
+            found[str(mount.target)] = mount
         if mount.kind is not Kind.HIDDEN:
             links.update({link.target: link for link in trail.links})
     mounts = tuple(sorted(found.values(), key=lambda mount: len(mount.target.parts)))
@@ -86,6 +86,8 @@ def lay_out(access: Access, fresh: Iterable[Path] = ()) -> Layout:
 
 def follow(path: Path) -> Trail:
     """Follow a path, component by component; what does not exist is taken as it is written."""
+    if os.path.realpath(path) == str(path):
+        return Trail(path, ())
     links: list[Link] = []
     at = Path("/")
     names = list(Path(os.path.normpath(path)).parts[1:])
@@ -144,7 +146,8 @@ def _refuse_link(path: Path, writable: list[Path]) -> None:
 
 def _link_below(path: Path, writable: list[Path]) -> Path | None:
     """Find a link on a path that a confined command could have put there."""
-    links = (_first_link(root, path) for root in writable if path.is_relative_to(root))
+    inside = (root for root in writable if f"{path}/".startswith(f"{root}/"))
+    links = (_first_link(root, path) for root in inside)
     return next((link for link in links if link is not None), None)
 
 
@@ -160,16 +163,22 @@ def _first_link(root: Path, path: Path) -> Path | None:
     return None
 
 
-def _cover(mounts: Mapping[Path, Mount], path: Path) -> Mount | None:
-    return next((mounts[parent] for parent in path.parents if parent in mounts), None)
+def _cover(mounts: Mapping[str, Mount], path: Path) -> Mount | None:
+    # Texts, not paths: this is asked often enough to be felt in every command.
+    at = str(path)
+    while at != "/":
+        at = os.path.dirname(at)
+        if at in mounts:
+            return mounts[at]
+    return None
 
 
-def _is_covered(mounts: Mapping[Path, Mount], path: Path) -> bool:
+def _is_covered(mounts: Mapping[str, Mount], path: Path) -> bool:
     cover = _cover(mounts, path)
-    return path not in mounts and cover is not None and cover.is_empty
+    return str(path) not in mounts and cover is not None and cover.is_empty
 
 
-def _is_needed(mounts: Mapping[Path, Mount], mount: Mount) -> bool:
+def _is_needed(mounts: Mapping[str, Mount], mount: Mount) -> bool:
     """Leave out what looks the same without a mount of its own; each one costs time."""
     cover = _cover(mounts, mount.target)
     if mount.kind is Kind.HIDDEN:
@@ -183,7 +192,7 @@ def _is_needed(mounts: Mapping[Path, Mount], mount: Mount) -> bool:
 
 def _refuse_links_on_the_way(mounts: tuple[Mount, ...]) -> None:
     """See that no mount point in a writable place is a link that leads out of it."""
-    by_target = {mount.target: mount for mount in mounts}
+    by_target = {str(mount.target): mount for mount in mounts}
     for mount in mounts:
         cover = _cover(by_target, mount.target)
         if cover is None or cover.kind is not Kind.WRITABLE or cover.source is None:

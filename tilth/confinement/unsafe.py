@@ -14,6 +14,7 @@ from pathlib import Path
 _SOCKETS = Path("/proc/net/unix")
 _PRIVATE_TREES = (Path("/etc"), Path("/var/spool"), Path("/var/lib/private"))
 _PATH_COLUMN = 7
+_OPEN_DIRECTORY = stat.S_IROTH | stat.S_IXOTH
 
 
 def root_only(trees: tuple[Path, ...] = _PRIVATE_TREES, *, euid: int) -> tuple[Path, ...]:
@@ -31,15 +32,16 @@ def _closed_to_others(place: Path) -> Iterator[Path]:
         return
     for entry in entries:
         try:
-            mode = entry.stat(follow_symlinks=False).st_mode
+            about = entry.stat(follow_symlinks=False)
         except OSError:
             continue
-        if stat.S_ISDIR(mode):
-            if mode & stat.S_IXOTH and mode & stat.S_IROTH:
+        if stat.S_ISDIR(about.st_mode):
+            if about.st_mode & _OPEN_DIRECTORY == _OPEN_DIRECTORY:
                 yield from _closed_to_others(Path(entry.path))
-            else:
+            elif os.listdir(entry.path):
                 yield Path(entry.path)
-        elif stat.S_ISREG(mode) and not mode & stat.S_IROTH:
+        # Each one costs a mount: what is empty has nothing to tell.
+        elif stat.S_ISREG(about.st_mode) and not about.st_mode & stat.S_IROTH and about.st_size:
             yield Path(entry.path)
 
 

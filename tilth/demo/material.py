@@ -16,6 +16,15 @@ _BORN = "2026-01-05T09:00:00+00:00"
 RECORDING = _HERE / "events.jsonl"
 
 
+def recording_path() -> Path:
+    """Give the recorded session's log."""
+    if not RECORDING.is_file():
+        raise UserError(
+            f"{RECORDING} is missing from Tilth's own installation; install Tilth again"
+        )
+    return RECORDING
+
+
 def lay_out_project(root: Path) -> SourceRepo:
     """Make the project's repository; its one commit has the same id everywhere."""
     return make_repo(root, _files("project"), "An invoice and its lines", "Demo", _BORN)

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from tilth.budget import Meter
+from tilth.budget import Meter, Spend
 from tilth.messages import Role, Usage
 
 
@@ -35,7 +35,6 @@ class Memory:
     start: Mapping[str, Any] | None = None
     started_at: str = ""
     seeded: bool = False
-    meter: Meter = field(default_factory=Meter)
     tip: str | None = None
     parents: dict[str, str] = field(default_factory=dict)
     failed_commits: set[str] = field(default_factory=set)
@@ -43,10 +42,15 @@ class Memory:
     failed: set[str] = field(default_factory=set)
     verdicts: Counter[str] = field(default_factory=Counter)
     open: OpenTask | None = None
+    _used: dict[str, Counter[str]] = field(default_factory=dict)
 
     @property
     def started(self) -> bool:
         return self.start is not None
+
+    def meter(self) -> Meter:
+        """Sum up what every role has spent so far."""
+        return Meter({Role(role): _spend(used) for role, used in self._used.items()})
 
     def read(self, line: Mapping[str, Any]) -> None:
         """Take in one line of the log."""
@@ -66,8 +70,14 @@ class Memory:
         self.open = OpenTask(task_id, payload["base"], line["trace_id"], self.verdicts[task_id])
 
     def _model_call(self, line: Mapping[str, Any], payload: Mapping[str, Any]) -> None:
-        usage = Usage.model_validate(payload["usage"])
-        self.meter.add(Role(payload["role"]), usage, payload["cost_usd"])
+        # Plain sums: a long log holds thousands of calls, and a wake should be quick.
+        used = self._used.setdefault(payload["role"], Counter())
+        used.update(payload["usage"])
+        used["calls"] += 1
+        if payload["cost_usd"] is None:
+            used["unpriced_calls"] += 1
+        else:
+            used["cost_usd"] += payload["cost_usd"]
 
     def _start(self, line: Mapping[str, Any], payload: Mapping[str, Any]) -> None:
         self.start = payload
@@ -103,6 +113,15 @@ class Memory:
         unwound = payload.get("unwound_commit")
         if unwound is not None and unwound == self.tip:
             self.tip = self.parents.get(unwound, self.tip)
+
+
+def _spend(used: Mapping[str, float]) -> Spend:
+    return Spend(
+        usage=Usage(**{name: int(used.get(name, 0)) for name in Usage.model_fields}),
+        calls=int(used.get("calls", 0)),
+        cost_usd=float(used.get("cost_usd", 0.0)),
+        unpriced_calls=int(used.get("unpriced_calls", 0)),
+    )
 
 
 _NOTES = {

@@ -14,7 +14,7 @@ from tilth.exchange.attempt import Green
 from tilth.messages import Role, ToolCall, ToolResult, Turn
 from tilth.outcomes import FailReason
 from tilth.payloads import BlockerRaised
-from tilth.recall.rebuild import Rebuilder, Thread
+from tilth.recall.rebuild import Rebuilder, Thread, turn_of
 from tilth.verdict import LedgerEntry
 
 Line = tuple[str, Mapping[str, Any]]
@@ -72,7 +72,8 @@ def fold(lines: Iterable[Line]) -> Exchange:
         if kind == "prompt_assembled":
             exchange.thread = thread
         elif kind == "model_call" and thread is not None:
-            _hear_worker(exchange, rebuilder.hear(thread, payload))
+            thread.hear(payload)
+            _hear_worker(exchange, payload)
         else:
             _note(exchange, kind, payload)
     if exchange.open_turn is None:
@@ -80,9 +81,9 @@ def fold(lines: Iterable[Line]) -> Exchange:
     return exchange
 
 
-def _hear_worker(exchange: Exchange, turn: Turn) -> None:
+def _hear_worker(exchange: Exchange, payload: Mapping[str, Any]) -> None:
     exchange.iterations += 1
-    if turn.tool_calls:
+    if any(block.get("type") == "tool_use" for block in payload["content"]):
         exchange.quiet = 0
     _count_ruled(exchange)
     exchange.submitted, exchange.review = None, None
@@ -108,9 +109,7 @@ def _hear_evaluator(
             case = Case.model_validate(exchange.submitted["case"])
             exchange.green = Green(exchange.submitted["tree"], case)
     elif kind == "model_call" and payload["conversation"] in reviews:
-        exchange.review = Turn.model_validate(
-            {name: payload.get(name) for name in Turn.model_fields}
-        )
+        exchange.review = turn_of(payload)
 
 
 def _note(exchange: Exchange, kind: str, payload: Mapping[str, Any]) -> None:

@@ -62,6 +62,8 @@ ASK_USER = ToolSpec.of(
 
 def parse_question(arguments: Any) -> Question:
     """Read a question, or raise Unreadable."""
+    if not isinstance(arguments, dict):
+        raise Unreadable("ask_user: the arguments must be one JSON object")
     try:
         question = Question.model_validate(arguments)
     except ValidationError as error:

@@ -83,7 +83,8 @@ def closing(stop: Stop, scene: Scene) -> Iterator[Note]:
     yield from _task_rows(endings, scene)
     yield Note("spent", _spent(endings, scene), Tone.HEAD)
     yield from _look_first(endings, scene)
-    for number, command in enumerate(next_commands(stop, scene)):
+    commands = next_commands(stop, scene) if scene.context.advises else ()
+    for number, command in enumerate(commands):
         yield Note("" if number else "next", command, Tone.HEAD, whole=True)
 
 

@@ -48,12 +48,16 @@ _CALL_LIMIT = 120
 
 @dataclass(frozen=True, slots=True)
 class ConsoleContext:
-    """Say what the events do not: the plan, the limits, and where the session's files are."""
+    """Say what the events do not: the plan, the limits, and where the session's files are.
+
+    With `advises`, the last screen says what to type next.
+    """
 
     plan: Plan | None = None
     caps: Caps | None = None
     allowance: Allowance | None = None
     directory: str | None = None
+    advises: bool = True
 
 
 class Scene:

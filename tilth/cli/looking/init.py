@@ -10,7 +10,6 @@ from tilth.cli.edge import tell
 from tilth.cli.looking.page import Page
 from tilth.configuration.variables import EXAMPLE_MODEL, env_example
 from tilth.errors import DiskError, UserError
-from tilth.inert import one_line
 from tilth.outcomes import ExitCode
 from tilth.settings import load
 from tilth.store import PRIVATE_FILE, make_private
@@ -22,7 +21,7 @@ def init(*, environ: Mapping[str, str] = os.environ) -> int:
     write_example(path)
     Page.out(environ).line(str(path))
     tell(f"uncomment TILTH_API_KEY and TILTH_WORKER_MODEL (e.g. {EXAMPLE_MODEL}) in it")
-    tell(f"then: tilth doctor --online   # the file is {one_line(str(path))}")
+    tell("then: tilth doctor --online")
     return ExitCode.DONE
 
 

@@ -6,6 +6,8 @@ holds one line at a time.
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +16,9 @@ from typing import Any
 from tilth.errors import CorruptSession
 from tilth.eventlog import vouch
 from tilth.store import parse_line
+
+# A stop is short: a longer last line is none.
+_LAST_BYTES = 64 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,3 +53,16 @@ class Tail:
                 self._number += 1
                 self._offset += len(raw)
                 yield Line(raw, event)
+
+
+def last_stop(path: Path) -> str | None:
+    """Give the reason of the stop a log ends with, from its last bytes alone; None without one."""
+    try:
+        with path.open("rb") as file:
+            file.seek(max(0, file.seek(0, os.SEEK_END) - _LAST_BYTES))
+            whole = file.read().rpartition(b"\n")[0]
+        event = json.loads(whole.rpartition(b"\n")[2])
+        return str(event["payload"]["reason"]) if event["type"] == "stop" else None
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        # Only a hint to what comes next; whoever reads the log says what is wrong with it.
+        return None

@@ -12,6 +12,7 @@ from tilth.cli.looking.glance import Glance, glance
 from tilth.cli.looking.listing import cost, homely
 from tilth.cli.looking.moments import age
 from tilth.cli.looking.page import Page
+from tilth.cli.looking.tail import last_stop
 from tilth.clock import Clock, SystemClock
 from tilth.errors import CorruptSession
 from tilth.inert import one_line
@@ -40,8 +41,7 @@ def welcome(*, environ: Mapping[str, str] = os.environ, clock: Clock | None = No
         page.line(one_line(line, 400))
     if len(names) > 1:
         page.line(f"{figures.counted(len(names) - 1, 'older session')}: tilth info", Tone.QUIET)
-    open_requests = _open_requests(open_to_look(settings, names[-1]), seen.done_tasks)
-    page.line(f"next  {next_commands(seen, open_requests=open_requests)[0]}", Tone.HEAD)
+    page.line(f"next  {_next(open_to_look(settings, names[-1]), seen)}", Tone.HEAD)
     return ExitCode.DONE
 
 
@@ -66,6 +66,11 @@ def _lines(seen: Glance, now: datetime, home: str) -> Iterator[str]:
     feature = seen.feature or ""
     began = f"{age(seen.created, now)} ago"
     yield figures.joined((feature, homely(seen.source, home), f"cost {cost(seen)}", began))
+
+
+def _next(session: Session, seen: Glance) -> str:
+    asked = _open_requests(session, seen.done_tasks)
+    return next_commands(seen, open_requests=asked, last_stop=last_stop(session.log_path))[0]
 
 
 def _open_requests(session: Session, done: tuple[str, ...]) -> list[str]:

@@ -1,0 +1,159 @@
+"""Disputes and answers: a blocker is ruled on once, and a person's answer amends the contract."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from messages_api import MessagesServer, by_role, call, say
+from sites import Run, Site, accept, read_lines, solve, submit
+
+from tilth.cli.answering import answer
+from tilth.cli.resuming import resume
+from tilth.clock import SystemClock
+from tilth.errors import SessionBusy, UserError
+from tilth.mask import Mask
+from tilth.session import Session
+
+BLOCKER = call("raise_blocker", reason="Criteria 1 and 2 contradict.", evidence="line 5")
+AT_FAULT = call("submit_ruling", contract_at_fault=True, reason="They do.")
+NOT_AT_FAULT = call("submit_ruling", contract_at_fault=False, reason="Read criterion 1 again.")
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Site:
+    return Site.make(tmp_path)
+
+
+def blocked(site: Site) -> Run:
+    run = site.run(site.bundle(1), worker=[BLOCKER], evaluator=[AT_FAULT])
+    assert run.code == 6
+    return run
+
+
+def say_to(site: Site, request: str, text: str, wanted: str = "latest") -> int:
+    return answer(wanted, request, text, environ=site.environ("http://127.0.0.1:1"))
+
+
+def test_the_evaluator_rules_by_the_contract_and_never_sees_the_conversation(site: Site) -> None:
+    run = site.run(
+        site.bundle(1),
+        worker=[say("I think hard.") + BLOCKER, solve(1) + submit(1)],
+        evaluator=[NOT_AT_FAULT, accept()],
+    )
+    assert run.code == 0
+    (asked, judged) = run.asked("evaluator")
+    assert asked.tools == {"submit_ruling"}
+    assert "submit_verdict" not in asked.body["system"]
+    shown = run.last_user_text("evaluator", 0)
+    assert "Criteria 1 and 2 contradict." in shown
+    assert "def test_adds" in shown
+    assert "I think hard." not in shown
+    assert judged.tools == {"submit_verdict"}
+    assert "Read criterion 1 again." in run.last_user_text("worker", 1)
+    assert run.of("blocker_raised")[0]["contract_at_fault"] is False
+    assert run.ledger(1)[0]["verdict"] == "accept"
+
+
+def test_an_unreadable_ruling_means_not_at_fault_and_is_not_asked_for_again(site: Site) -> None:
+    run = site.run(
+        site.bundle(1),
+        worker=[BLOCKER, solve(1) + submit(1)],
+        evaluator=[say("Perhaps."), accept()],
+    )
+    assert run.code == 0
+    assert len(run.asked("evaluator")) == 2
+    assert len(run.of("evaluator_parse_error")) == 1
+    assert run.of("blocker_raised")[0]["contract_at_fault"] is False
+    assert "the contract stands as written" in run.last_user_text("worker", 1)
+    assert run.of("operator_request") == []
+
+
+def test_a_blocker_that_cannot_be_read_goes_back_without_a_ruling(site: Site) -> None:
+    run = site.run(
+        site.bundle(1),
+        worker=[call("raise_blocker", reason=" "), solve(1) + submit(1)],
+        evaluator=[accept()],
+    )
+    assert run.code == 0
+    assert "reason is empty" in run.last_user_text("worker", 1)
+    assert run.of("blocker_raised") == []
+
+
+def test_an_answer_is_recorded_and_both_sides_see_it(site: Site) -> None:
+    run = blocked(site)
+    assert say_to(site, "r-001", "Criterion 2 is dropped.") == 0
+    lines = read_lines(run.session / "operator-requests.jsonl")
+    assert [(line["request"], line["kind"]) for line in lines] == [
+        ("R-001", "blocked"),
+        ("R-001", "answer"),
+    ]
+    last = run.events[-1]
+    assert (last["type"], last["seq"], last["task_id"]) == (
+        "operator_request",
+        len(run.events),
+        "T-001",
+    )
+    assert last["payload"]["text"] == "Criterion 2 is dropped."
+    script = by_role(worker=[solve(1) + submit(1)], evaluator=[accept()])
+    with MessagesServer(script) as server:
+        code = resume(None, {}, fresh=False, environ=site.environ(server.url))
+    assert code == 0
+    again = Run(site, code, tuple(server.requests))
+    assert "Answered: Criterion 2 is dropped." in again.last_user_text("worker", 0)
+    shown = again.last_user_text("evaluator", 0)
+    assert "(they amend the contract)" in shown
+    assert "Criterion 2 is dropped." in shown
+    assert again.checkpoint["status"] == "done"
+
+
+def test_a_blocked_task_that_is_done_without_an_answer_leaves_nothing_open(site: Site) -> None:
+    blocked(site)
+    script = by_role(worker=[solve(1) + submit(1)], evaluator=[accept()])
+    with MessagesServer(script) as server:
+        assert resume(None, {}, fresh=False, environ=site.environ(server.url)) == 0
+
+
+@pytest.mark.parametrize(
+    ("request_id", "text", "said"),
+    [
+        ("R-002", "Yes.", r"has no request 'R-002'; it has: R-001"),
+        ("R-001", "  \n", "the answer is empty"),
+        ("R-001", "x" * 30_000, "at most 20000"),
+    ],
+)
+def test_an_answer_that_fits_nothing_changes_nothing(
+    site: Site, request_id: str, text: str, said: str
+) -> None:
+    run = blocked(site)
+    before = (run.session / "events.jsonl").read_bytes()
+    with pytest.raises(UserError, match=said) as caught:
+        say_to(site, request_id, text)
+    assert "\n" not in str(caught.value)
+    assert (run.session / "events.jsonl").read_bytes() == before
+    assert len(read_lines(run.session / "operator-requests.jsonl")) == 1
+
+
+def test_a_question_is_answered_once(site: Site) -> None:
+    blocked(site)
+    say_to(site, "R-001", "First.")
+    with pytest.raises(UserError, match=r"answered already: 'First\.'"):
+        say_to(site, "R-001", "Second.")
+
+
+def test_a_session_that_is_being_worked_on_takes_no_answer(site: Site) -> None:
+    run = blocked(site)
+    holder = Session.wake(site.sessions, run.session.name, clock=SystemClock(), mask=Mask())
+    try:
+        with pytest.raises(SessionBusy, match="is in use by process"):
+            say_to(site, "R-001", "Now?")
+    finally:
+        holder.release()
+
+
+def test_a_key_in_an_answer_is_not_written_down(site: Site) -> None:
+    run = blocked(site)
+    key = site.environ("")["TILTH_API_KEY"]
+    say_to(site, "R-001", f"Use {key} there.")
+    for name in ("events.jsonl", "operator-requests.jsonl", "summary.json"):
+        assert key not in (run.session / name).read_text(encoding="utf-8"), name
