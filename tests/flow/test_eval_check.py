@@ -98,7 +98,8 @@ def test_an_evaluator_that_accepts_everything_is_found_out(
 ) -> None:
     check = Check(tmp_path, capsys, lambda request: accept(), as_json=False)
     assert check.code == 1
-    rows = {line.split()[0]: line.split()[1:4] for line in check.out.splitlines() if line.strip()}
+    table = check.out.split("\n\n")[0].splitlines()
+    rows = {line.split()[0]: line.split()[1:4] for line in table}
     assert rows["all"] == ["6", "0", "0"]
     assert rows["weak_test"] == ["1", "0", "0"]
     assert "the fault: It calculates with floats" in check.out

@@ -127,12 +127,14 @@ def _show(page: Page, examiner: Examiner, plays: Sequence[Play], repeat: int) ->
     columns = [
         Column("category", whole=True),
         *(Column(name, right=True) for name in ("false accepts", "false rejects", "unreadable")),
-        Column("same verdict", right=True),
-        Column("named it", right=True),
+        Column("named the fault", right=True),
+        # One play agrees with itself: the column would say nothing.
+        *([Column("same verdict", right=True)] if repeat > 1 else []),
     ]
     rows = [_row(str(category), counts) for category, counts in by_category(plays).items()]
     whole = tally(plays)
-    page.table(columns, [*rows, _row("all", whole)])
+    shown = [row[: len(columns)] for row in (*rows, _row("all", whole))]
+    page.table(columns, shown)
     mistakes = [play for play in plays if play.is_mistake]
     if mistakes:
         page.line()
@@ -158,8 +160,8 @@ def _row(name: str, counts: Tally) -> list[Cell]:
             Cell(str(number), Tone.BAD if number else Tone.PLAIN)
             for number in (counts.false_accepts, counts.false_rejects, counts.unread)
         ),
-        Cell(f"{counts.agreeing}/{counts.changes}"),
         Cell(f"{counts.same_category}/{wrong}"),
+        Cell(f"{counts.agreeing}/{counts.changes}"),
     ]
 
 
