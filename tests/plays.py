@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import io
 import json
+import shutil
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -106,6 +107,19 @@ def rewrite(site: Site, change: Callable[[dict[str, Any]], None]) -> None:
         change(line)
     text = "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in lines)
     log.write_text(text, encoding="utf-8")
+
+
+def copy(site: Site, root: Path) -> Site:
+    """Give a copy of a site's sessions, to be spoiled; the repository stays the same one."""
+    shutil.copytree(site.root / "home", root / "home", symlinks=True)
+    return Site(root)
+
+
+def seqs(site: Site, kind: str) -> list[int]:
+    """Give the numbers of all events of one kind."""
+    return [
+        line["seq"] for line in read_lines(site.session() / "events.jsonl") if line["type"] == kind
+    ]
 
 
 def belongings(site: Site) -> dict[str, Any]:

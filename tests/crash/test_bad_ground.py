@@ -45,7 +45,8 @@ def fill(place: Path, after: int) -> Callable[[str], None]:
         left[0] -= reached == "after appending to events.jsonl"
         if left[0] == 0:
             left[0] = -1
-            with (place / ".filler").open("wb", buffering=0) as filler, contextlib.suppress(OSError):
+            filling = (place / ".filler").open("wb", buffering=0)
+            with filling as filler, contextlib.suppress(OSError):
                 while True:
                     filler.write(b"x" * 512)
 

@@ -89,6 +89,10 @@ class TerminalFrontend:
     def take(self, event: Event) -> None:
         """Show what goes on between two questions."""
         match event.payload:
+            case PromptAssembled(role="seeder", head=head):
+                model = one_line(str(head.get("model")), 80)
+                self._say(f"interview {event.session} with {model}", "bold")
+                self._say("  it reads first, then asks; Ctrl-C keeps it for later", "dim")
             case PromptAssembled(role="evaluator"):
                 self._say("  the contract is being reviewed …", "dim")
             case ToolCalled(name=name) if name == WRITE_SEED.name:

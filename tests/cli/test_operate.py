@@ -1,0 +1,35 @@
+"""The installed command: answer and eval-check."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from messages_api import MessagesServer
+from sites import Site, accept
+
+
+def tilth(site: Site, url: str, *args: str) -> subprocess.CompletedProcess[str]:
+    environ = site.environ(url, PATH=os.environ["PATH"])
+    command = [sys.executable, "-m", "tilth", *args]
+    return subprocess.run(
+        command, env=environ, capture_output=True, text=True, check=False, timeout=120
+    )
+
+
+def test_eval_check_prints_one_document_and_exits_1_on_mistakes(tmp_path: Path) -> None:
+    with MessagesServer(lambda request: accept()) as server:
+        done = tilth(Site(tmp_path), server.url, "eval-check", "--json")
+    assert done.returncode == 1
+    assert json.loads(done.stdout)["false_accepts"] == 6
+    assert "playing 12 changes" in done.stderr
+
+
+def test_an_answer_to_no_session_is_one_line_and_exit_2(tmp_path: Path) -> None:
+    done = tilth(Site(tmp_path), "http://127.0.0.1:1", "answer", "20261116", "R-001", "Yes.")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("tilth: no session starts with '20261116'")
+    assert len(done.stderr.splitlines()) == 1
