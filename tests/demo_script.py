@@ -271,7 +271,9 @@ def essence(log: str) -> list[str]:
         text = re.sub(pattern, name, text)
     known: dict[str, str] = {}
     return re.sub(
-        r"\b[0-9a-f]{12,64}\b", lambda m: known.setdefault(m[0], f"id{len(known)}"), text
+        r"(?<![0-9a-f])[0-9a-f]{12,64}(?![0-9a-f])",
+        lambda m: known.setdefault(m[0], f"id{len(known)}"),
+        text,
     ).splitlines()
 
 

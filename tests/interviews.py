@@ -11,8 +11,12 @@ from messages_api import Answer, MessagesServer, Reply, by_role, call
 from sites import Run, Site, git, seed_test, task
 
 from tilth.cli.preparing import Wishes, go_on, prepare
+from tilth.cli.resuming import continue_session, read_facts
+from tilth.cli.workbench import open_workshop
 from tilth.clock import SystemClock
 from tilth.mask import Mask
+from tilth.recall.memory import remember
+from tilth.repository.repo import open_source
 from tilth.seed.question import Question
 from tilth.session import Session
 from tilth.settings import load
@@ -124,6 +128,16 @@ def go_on_at(server: MessagesServer, site: Site, person: Person, **changes: Any)
     settings = load({}, site.environ(server.url))
     code = go_on(settings, session, without_review(**changes), frontend=person)
     return Sitting(site, code, tuple(server.requests), person)
+
+
+def run_prepared(server: MessagesServer, site: Site) -> int:
+    """Run the latest session of a site for the first time."""
+    settings, source = load({}, site.environ(server.url)), open_source(site.repo)
+    facts = read_facts(source, source.head)
+    with open_workshop(settings, source, facts) as shop:
+        name = site.session().name
+        session = Session.wake(site.sessions, name, clock=SystemClock(), mask=Mask())
+        return continue_session(shop, session, remember(session.events()))
 
 
 def without_review(**changes: Any) -> Wishes:

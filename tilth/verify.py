@@ -190,7 +190,7 @@ def _suspect(line: Line) -> Suspect:
 
 def _is_changed(line: Line) -> bool | None:
     kept = line["payload"].get("sha256") if line["type"] == "tool_result" else None
-    return None if kept is None else digest(line["payload"]["content"]) != kept
+    return None if kept is None else digest(str(line["payload"]["content"])) != kept
 
 
 def _about(kind: str, payload: Mapping[str, Any]) -> str:

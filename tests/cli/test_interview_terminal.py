@@ -1,4 +1,4 @@
-"""An interview in a real terminal: the installed command, a person-like script, a scripted seeder."""
+"""An interview in a real terminal: the installed command, a scripted person and seeder."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pexpect
-from interviews import ask, read, review, write_seed
+from interviews import ask, read, review, run_prepared, write_seed
 from messages_api import Answer, MessagesServer, by_role
 from sites import Run, Site, accept, read_lines, solve, submit
 
@@ -61,6 +61,7 @@ def test_a_person_is_interviewed_and_the_result_runs(tmp_path: Path) -> None:
     )
     with MessagesServer(script) as server:
         with terminal(site, server, "prep-feature", str(site.repo), "--brief", "adding") as child:
+            child.expect(r"interview \d{8}-\d{6}-[0-9a-f]{6} with claude-sonnet-5-5")
             child.expect("read_file README.md")
             child.expect(r"turn 2 of 60 · \d+ tokens · \$0\.\d+")
             child.expect("where shall the functions live")
@@ -81,15 +82,7 @@ def test_a_person_is_interviewed_and_the_result_runs(tmp_path: Path) -> None:
         sitting = Run(site, 0, tuple(server.requests))
         answers = [payload["content"] for payload in sitting.of("tool_result")][1:3]
         assert answers == ["feature1.py", "floats,\nand [bold]text[/bold]"]
-        done = subprocess.run(
-            [TILTH, "run", str(site.repo)],
-            env=command_environ(site, server),
-            capture_output=True,
-            text=True,
-            timeout=PATIENCE_S,
-            check=False,
-        )
-    assert done.returncode == 0, done.stderr
+        assert run_prepared(server, site) == 0
     assert sitting.subjects == [
         "seed: 2 task(s), 2 test(s)",
         "T-001: Add feature 1",

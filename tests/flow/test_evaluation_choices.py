@@ -7,9 +7,10 @@ import os
 from pathlib import Path
 
 import pytest
-from messages_api import MessagesServer, call, say
+from messages_api import MessagesServer, by_role, call, say
 from sites import Site, accept, git, reject, solve, submit, task
 
+from tilth.cli.resuming import resume
 from tilth.errors import BadSetting
 
 REVIEWER_KEY = "sk-second-reviewer-987654"
@@ -197,3 +198,19 @@ def test_failing_open_does_not_touch_a_verdict_that_can_be_read(site: Site) -> N
         TILTH_FAIL_OPEN_ON_UNPARSED="true",
     )
     assert [entry["verdict"] for entry in run.ledger(1)] == ["reject", "accept"]
+
+
+def test_a_run_stopped_by_unreadable_verdicts_goes_on_with_an_evaluator_that_can_be_read(
+    site: Site,
+) -> None:
+    stopped = site.run(
+        site.bundle(1),
+        worker=[solve(1) + submit(1), submit(1), submit(1)],
+        evaluator=[say("?")] * 6,
+    )
+    assert stopped.code == 5
+    script = by_role(worker=[submit(1), submit(1)], evaluator=[say("?"), say("?"), accept()])
+    with MessagesServer(script) as server:
+        code = resume(None, {}, fresh=False, environ=site.environ(server.url))
+    assert code == 0
+    assert [entry["parse_failed"] for entry in stopped.ledger(1)] == [True] * 4 + [False]

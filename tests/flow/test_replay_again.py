@@ -76,13 +76,26 @@ def test_a_session_that_ended_in_a_failure_is_compared_by_its_failed_commit(stag
 
 def test_settings_changed_at_a_resume_are_the_ones_it_is_played_with(stage: Stage) -> None:
     looks = [call("bash", command=f"echo {n}") for n in range(4)]
-    stage.run(stage.site.bundle(1), worker=looks[:2], TILTH_MAX_TOKENS="30")
+    first = {"TILTH_MAX_TOKENS": "30", "TILTH_MAX_ITERATIONS_PER_TASK": "3"}
+    assert stage.run(stage.site.bundle(1), worker=looks[:2], **first).code == 3
     stage.resume(
         worker=[*looks[2:], solve(1) + submit(1)],
         evaluator=[accept()],
         TILTH_MAX_TOKENS="5000",
         TILTH_MAX_ITERATIONS_PER_TASK="5",
     )
+    assert standings(play(stage.site)) == {"T-001": "equal"}
+
+
+def test_rejections_are_counted_from_the_resume_on_as_they_were(stage: Stage) -> None:
+    stage.run(
+        stage.site.bundle(1),
+        worker=[solve(1) + submit(1)],
+        evaluator=[reject()],
+        TILTH_MAX_EVALUATOR_CALLS_PER_TASK="2",
+    )
+    run = stage.resume(worker=[submit(1), submit(1)], evaluator=[reject("weak_test"), accept()])
+    assert run.code == 0
     assert standings(play(stage.site)) == {"T-001": "equal"}
 
 
@@ -152,7 +165,9 @@ def test_a_session_that_was_killed_again_and_again_comes_out_equal(tmp_path: Pat
         assert stage.go_on() == 0
     code, said = say_of(stage.site)
     assert code == 0, said
-    assert standings(play(stage.site)) == {"T-001": "equal", "T-002": "equal"}
+    played = play(stage.site)
+    assert standings(played) == {"T-001": "equal", "T-002": "equal"}
+    assert [task.divergence for task in played.tasks] == [None, None]
 
 
 def test_an_interrupted_call_is_not_run_again_and_a_difference_says_so(

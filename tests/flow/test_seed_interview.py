@@ -5,19 +5,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from interviews import Person, ask, files_of, read, sit, without_review, write_seed
+from interviews import Person, ask, files_of, read, run_prepared, sit, without_review, write_seed
 from messages_api import MessagesServer, by_role, call, say
 from sites import Site, accept, git, seed_test, solve, submit
 
-from tilth.cli.resuming import continue_session, read_facts
-from tilth.cli.workbench import open_workshop
-from tilth.clock import SystemClock
-from tilth.mask import Mask
-from tilth.recall.memory import remember
 from tilth.recall.rebuild import Rebuilder
-from tilth.repository.repo import open_source
-from tilth.session import Session
-from tilth.settings import load
 
 WRITTEN = "The seed holds and is written. The interview is over."
 
@@ -91,14 +83,7 @@ def test_a_prepared_session_runs_to_its_end(tmp_path: Path) -> None:
         worker=[solve(1), submit(1), solve(2), submit(2)], evaluator=[accept(), accept()]
     )
     with MessagesServer(script) as server:
-        settings = load({}, site.environ(server.url))
-        source = open_source(site.repo)
-        facts = read_facts(source, source.head)
-        with open_workshop(settings, source, facts) as shop:
-            session = Session.wake(
-                site.sessions, sitting.session.name, clock=SystemClock(), mask=Mask()
-            )
-            code = continue_session(shop, session, remember(session.events()))
+        code = run_prepared(server, site)
     assert code == 0
     assert sitting.subjects == [
         "seed: 2 task(s), 2 test(s)",

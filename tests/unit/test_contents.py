@@ -56,9 +56,7 @@ def test_two_lookers_at_the_same_content_agree(tree: Path, contents: Contents) -
     ],
     ids=["edit", "add", "remove", "rename", "executable", "link"],
 )
-def test_every_change_of_content_is_seen(
-    tree: Path, contents: Contents, change: object
-) -> None:
+def test_every_change_of_content_is_seen(tree: Path, contents: Contents, change: object) -> None:
     first = contents.fingerprint()
     assert callable(change)
     change(tree)

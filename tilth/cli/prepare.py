@@ -14,6 +14,24 @@ NoSandbox = Annotated[
 ]
 
 
+Brief = Annotated[
+    str | None, typer.Option("--brief", metavar="TEXT", help="What you want, in a sentence.")
+]
+BriefFile = Annotated[
+    Path | None,
+    typer.Option("--brief-file", metavar="F", help="A file that says what you want."),
+]
+AnswersFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--answers", metavar="F", help="Answer from a JSON list, or a map from question to answer."
+    ),
+]
+Force = Annotated[
+    bool, typer.Option("--force", help="Start anew and give up what is prepared or interrupted.")
+]
+
+
 def _flags(*, no_sandbox: bool) -> dict[str, object]:
     return {"sandbox": "off"} if no_sandbox else {}
 
@@ -27,28 +45,13 @@ def prep_feature(
             show_default="the current directory",
         ),
     ] = Path(),
-    brief: Annotated[
-        str | None, typer.Option("--brief", metavar="TEXT", help="What you want, in a sentence.")
-    ] = None,
-    brief_file: Annotated[
-        Path | None,
-        typer.Option("--brief-file", metavar="F", help="A file that says what you want."),
-    ] = None,
-    answers: Annotated[
-        Path | None,
-        typer.Option(
-            "--answers",
-            metavar="F",
-            help="Answer from a JSON list, or a map from question to answer.",
-        ),
-    ] = None,
+    brief: Brief = None,
+    brief_file: BriefFile = None,
+    answers: AnswersFile = None,
     no_review: Annotated[
         bool, typer.Option("--no-review", help="Skip the evaluator's reading of the contract.")
     ] = False,
-    force: Annotated[
-        bool,
-        typer.Option("--force", help="Start anew and give up what is prepared or interrupted."),
-    ] = False,
+    force: Force = False,
     keep_existing: Annotated[
         bool, typer.Option("--keep-existing", help="Start another beside what is there.")
     ] = False,

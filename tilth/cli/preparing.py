@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import shlex
 import sys
 from collections.abc import Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
@@ -76,17 +77,19 @@ def prepare(
     if wishes.force and wishes.keep_existing:
         raise UserError("--force and --keep-existing contradict each other: give one of them")
     brief = _brief(wishes)
-    frontend = frontend or _frontend(wishes, environ)
+    if wishes.answers is not None:
+        frontend = frontend or AnswersFrontend(read_answers(wishes.answers))
     source = open_source(repo)
     choice = choose(settings, source, force=wishes.force, keep=wishes.keep_existing)
     if choice.leave:
         return ExitCode.DONE
+    frontend = frontend or _frontend(wishes, environ)
     if choice.go_on is not None:
         session = _woken(settings, choice.go_on)
         return go_on(settings, session, wishes, environ=environ, frontend=frontend)
-    give_up(settings, choice.replaced)
     facts = read_facts(source, source.head)
     with open_workshop(settings.under(facts), source, facts) as shop:
+        give_up(settings, choice.replaced)
         session = _create(shop)
         return _interview(shop, session, wishes, frontend, _anchor(shop, brief))
 
@@ -184,7 +187,9 @@ def _interview(
     if recalled.prepared:
         # A crash came between the last event and the checkpoint; the events are the truth.
         session.save_checkpoint(SessionStatus.PREPARED, memory.meter().by_role)
-        tell(f"session {session.id} is prepared already: `tilth run {shop.source.root}`")
+        tell(
+            f"session {session.id} is prepared already: `tilth run {shlex.quote(str(shop.source.root))}`"
+        )
         return ExitCode.DONE
     if isinstance(frontend, AnswersFrontend):
         frontend.pass_over(recalled.asked)
@@ -299,7 +304,7 @@ def _interrupted(table: Table, session: Session, reason: StopReason, detail: str
         session.discard()
         return code
     session.save_checkpoint(SessionStatus.INTERVIEWING, table.meter.by_role)
-    tell(f"it is kept: go on with `tilth prep-feature {table.source}`")
+    tell(f"it is kept: go on with `tilth prep-feature {shlex.quote(str(table.source))}`")
     return code
 
 

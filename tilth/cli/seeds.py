@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -60,11 +61,11 @@ def no_prepared_session(settings: Settings, source: SourceRepo) -> UserError:
     if interviews:
         return UserError(
             f"{source.root} has no prepared session, but interview {interviews[0].id} is not "
-            f"finished: go on with `tilth prep-feature {source.root}`"
+            f"finished: go on with `tilth prep-feature {_quoted(source)}`"
         )
     return UserError(
         f"{source.root} has no prepared session and no prd.json: prepare one with "
-        f"`tilth prep-feature {source.root}`, or name a PRD (see docs/prd.md)"
+        f"`tilth prep-feature {_quoted(source)}`, or name a PRD (see docs/prd.md)"
     )
 
 
@@ -107,7 +108,7 @@ def _picked(sessions: tuple[Session, ...], names: tuple[str, ...]) -> Choice:
 def _refusal(sessions: tuple[Session, ...], source: SourceRepo) -> str:
     first = sessions[0]
     interviewing = first.checkpoint.status is SessionStatus.INTERVIEWING
-    how = f"tilth resume {first.id}" if interviewing else f"tilth run {source.root}"
+    how = f"tilth resume {first.id}" if interviewing else f"tilth run {_quoted(source)}"
     verb = "go on with it" if interviewing else "run it"
     return (
         f"{source.root} has {_listed(sessions)}: {verb} by `{how}`, start another beside it with "
@@ -117,6 +118,10 @@ def _refusal(sessions: tuple[Session, ...], source: SourceRepo) -> str:
 
 def _listed(sessions: tuple[Session, ...]) -> str:
     return ", ".join(_described(session) for session in sessions)
+
+
+def _quoted(source: SourceRepo) -> str:
+    return shlex.quote(str(source.root))
 
 
 def _described(session: Session) -> str:

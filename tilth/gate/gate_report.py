@@ -4,13 +4,16 @@ It runs inside the target's interpreter, by path, as `python -I -B gate_report.p
 takes nothing but the standard library and pytest, never Tilth, and stays readable for Python 3.8.
 The request is read and deleted before any project code runs; the key in it is written nowhere.
 The report is one line of JSON and its signature, written after pytest has ended: a process that
-ends earlier, or pytest's own code replaced by the project, leaves no report that can be believed.
+ends earlier leaves no report that can be believed. The report also names every part of pytest that
+does not stand as it did before the project's code ran, and every hook that is not pytest's own.
 """
 
 from __future__ import annotations
 
 import glob
+import hashlib
 import hmac
+import importlib
 import json
 import os
 import site
@@ -23,7 +26,8 @@ if TYPE_CHECKING:
 
 _WORST = ("passed", "xfailed", "skipped", "failed", "error")
 _MESSAGE_CHARS = 300
-_MACHINERY = ("pytest", "unittest.case", "_pytest", "pluggy")
+_MACHINERY = ("__main__", "builtins", "unittest.case", "pytest", "_pytest", "pluggy")
+_CALLABLE = (type, types.FunctionType, types.BuiltinFunctionType)
 
 
 def main() -> None:
@@ -39,8 +43,9 @@ def main() -> None:
     except ImportError as error:
         status, record = 4, {"missing": str(error)}
     else:
+        guard = Guard()
         _set_up_imports(request["root"], request["stands_for"])
-        recorder = Recorder(request["root"])
+        recorder = Recorder(request["root"], guard)
         status = int(pytest.main([*plugins, *request["args"]], plugins=[recorder]))
         record = {"status": status, **recorder.record()}
     sys.stdout.flush()
@@ -134,14 +139,16 @@ def _is_inside(path: str, place: str) -> bool:
 class Recorder:
     """Be the pytest plugin that notes what was collected and how each test ended."""
 
-    def __init__(self, root: str) -> None:
+    # No other attribute: a method set on the instance would take the place of the class's own.
+    __slots__ = ("_collected", "_deselected", "_faults", "_guard", "_outcomes", "_root")
+
+    def __init__(self, root: str, guard: Guard) -> None:
         self._root = os.path.realpath(root)
+        self._guard = guard
         self._collected: list[str] = []
         self._deselected: list[str] = []
         self._outcomes: dict[str, str] = {}
         self._faults: dict[str, dict[str, str]] = {}
-        self._machinery: dict[tuple[str, str], _Part] = {}
-        self._replaced: list[str] = []
 
     def record(self) -> dict[str, Any]:
         results = [
@@ -152,18 +159,17 @@ class Recorder:
             "collected": self._collected,
             "deselected": self._deselected,
             "results": results,
-            "interference": self._replaced,
+            "interference": sorted(self._guard.replaced),
+            "hooks": sorted(self._guard.hooks),
         }
 
-    def pytest_load_initial_conftests(self) -> None:
-        self._machinery = _machinery()
-
-    def pytest_sessionfinish(self) -> None:
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
         # Not later: pytest takes some of its own parts away when it ends.
-        self._replaced = self._interference()
+        self._guard.look(session.config.pluginmanager)
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         self._collected = [str(item.nodeid) for item in session.items]
+        self._guard.take_tests(session.items)
 
     def pytest_deselected(self, items: list[pytest.Item]) -> None:
         self._deselected.extend(str(item.nodeid) for item in items)
@@ -174,6 +180,7 @@ class Recorder:
             self._note(node, "skipped" if report.outcome == "skipped" else "error")
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        self._guard.look_for_tracers()
         self._note(str(report.nodeid), _outcome(report))
 
     def pytest_internalerror(self, excrepr: object) -> None:
@@ -212,22 +219,6 @@ class Recorder:
         held = self._outcomes.get(node, outcome)
         self._outcomes[node] = max(held, outcome, key=_WORST.index)
 
-    def _interference(self) -> list[str]:
-        """Name pytest's own functions that the project has put others in the place of."""
-        now = _machinery()
-        return [
-            f"{module}.{name}"
-            for (module, name), held in self._machinery.items()
-            if self._is_replaced(held, now.get((module, name)))
-        ]
-
-    def _is_replaced(self, held: _Part, found: _Part | None) -> bool:
-        if found is not None and held.value is found.value and held.code is found.code:
-            return False
-        # An installed plugin or the base's own conftest.py may do this; the project may not.
-        path = os.path.realpath(found.path) if found is not None and found.path else self._root
-        return _is_inside(path, self._root) and os.path.basename(path) != "conftest.py"
-
 
 def _outcome(report: pytest.TestReport) -> str | None:
     """Give what one phase of a test says about it; None when it says nothing."""
@@ -247,30 +238,98 @@ def _home_of(thing: Any) -> str:
     return str(getattr(module, "__file__", None) or "")
 
 
+class Guard:
+    """Know pytest as it was before the project's code ran, and see what became of it.
+
+    What an installed plugin or the base's own conftest.py does is seen too; the same names on the
+    untouched base tell it from what the worker did.
+    """
+
+    def __init__(self) -> None:
+        for name in _own_plugins():
+            importlib.import_module(name)
+        self._parts = _machinery()
+        self._own = {id(part.inner) for part in self._parts.values()}
+        self._tests: list[tuple[str, Any, types.CodeType]] = []
+        self.replaced: set[str] = set()
+        self.hooks: set[str] = set()
+
+    def take_tests(self, items: list[pytest.Item]) -> None:
+        """Hold the code of each test, and see that it stands in the test's own file."""
+        for item in items:
+            function = getattr(item, "function", None)
+            code = getattr(function, "__code__", None)
+            if code is None:
+                continue
+            self._tests.append((item.nodeid, function, code))
+            wrapped = hasattr(function, "__wrapped__") or code.co_name != item.function.__name__
+            if not wrapped and not os.path.samefile(code.co_filename, str(item.path)):
+                self.replaced.add(f"the code of {item.nodeid}")
+
+    def look_for_tracers(self) -> None:
+        if sys.gettrace() is not None or sys.getprofile() is not None:
+            self.replaced.add("sys.settrace")
+
+    def look(self, manager: pytest.PytestPluginManager) -> None:
+        """Name what was replaced, and every hook in force."""
+        now = _machinery()
+        for place in {*self._parts, *now}:
+            held, found = self._parts.get(place), now.get(place)
+            if not self._stands(place, held, found):
+                self.replaced.add(".".join(place))
+        for nodeid, function, code in self._tests:
+            if function.__code__ is not code:
+                self.replaced.add(f"the code of {nodeid}")
+        for hook, caller in vars(manager.hook).items():
+            for implementation in caller.get_hookimpls() if hook.startswith("pytest_") else ():
+                self._take_hook(hook, _Part(implementation.function))
+
+    def _stands(self, place: tuple[str, str], held: _Part | None, found: _Part | None) -> bool:
+        module, name = place
+        owner, _, attribute = name.rpartition(".")
+        if held is None and (module, owner) not in self._parts:
+            return True  # a new name, which hides none of pytest's own
+        if held is not None and found is not None and held.is_same(found):
+            return True
+        # pytest does this to itself, as soon as it starts.
+        legacy = self._parts.get(("_pytest.legacypath", f"{owner}_{attribute}"))
+        return legacy is not None and found is not None and legacy.inner is found.inner
+
+    def _take_hook(self, hook: str, part: _Part) -> None:
+        name = f"{hook} of {part.inner.__module__}.{part.inner.__qualname__}"
+        if id(part.inner) in self._own and part.inner.__name__ == hook:
+            self.hooks.add(name)
+        else:
+            self.replaced.add(f"{name} ({_digest(part.code)[:8]})")
+
+
 class _Part:
-    """Hold one function or class of pytest, its code, and the file it came from."""
+    """Hold one function or class of pytest and its code."""
 
     def __init__(self, value: Any) -> None:
         self.value = value
-        inner = getattr(value, "__func__", None) or getattr(value, "fget", None) or value
-        self.code: types.CodeType | None = getattr(inner, "__code__", None)
+        self.inner = getattr(value, "__func__", None) or getattr(value, "fget", None) or value
+        self.code: types.CodeType | None = getattr(self.inner, "__code__", None)
 
-    @property
-    def path(self) -> str | None:
-        if self.code is not None:
-            return self.code.co_filename
-        module = sys.modules.get(getattr(self.value, "__module__", None) or "")
-        return getattr(module, "__file__", None)
+    def is_same(self, other: _Part) -> bool:
+        return self.value is other.value and self.code is other.code
+
+
+def _own_plugins() -> list[str]:
+    """Name what pytest loads by itself or on demand, to have it before the project's code runs."""
+    from _pytest import config
+
+    return ["unittest.case", *(f"_pytest.{name}" for name in sorted(config.builtin_plugins))]
 
 
 def _machinery() -> dict[tuple[str, str], _Part]:
-    """Hold pytest's functions and classes, to see later whether they still stand."""
+    """Hold the functions and classes that tests are run and told by."""
     held = {}
     for module_name, module in list(sys.modules.items()):
         if module_name.partition(".")[0] not in _MACHINERY and module_name not in _MACHINERY:
             continue
         for name, value in list(vars(module).items()):
-            if isinstance(value, (type, types.FunctionType)):
+            if isinstance(value, _CALLABLE):
                 held[module_name, name] = _Part(value)
             if isinstance(value, type) and value.__module__ == module_name:
                 held.update(_methods(module_name, value))
@@ -283,6 +342,14 @@ def _methods(module_name: str, owner: type) -> dict[tuple[str, str], _Part]:
         for name, value in list(vars(owner).items())
         if isinstance(value, (types.FunctionType, classmethod, staticmethod, property))
     }
+
+
+def _digest(code: types.CodeType | None) -> str:
+    """Tell one function's code from another's, wherever it stands in its file."""
+    if code is None:
+        return "no code"
+    nested = [_digest(c) if isinstance(c, types.CodeType) else repr(c) for c in code.co_consts]
+    return hashlib.sha256(repr((code.co_code, code.co_names, nested)).encode()).hexdigest()
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ class Thread:
     conversation: Conversation
     endpoint: str
     answer: Mapping[str, Any] | None = None
-    given: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    given: dict[str, Block] = field(default_factory=dict)
     replies: list[Block] = field(default_factory=list)
 
     @property
@@ -36,7 +36,7 @@ class Thread:
     @property
     def results(self) -> dict[str, ToolResult]:
         """Give the recorded results of the last answer's calls."""
-        return {call_id: _result(payload) for call_id, payload in self.given.items()}
+        return {call_id: _result(block) for call_id, block in self.given.items()}
 
     @property
     def is_answered(self) -> bool:
@@ -51,8 +51,7 @@ class Thread:
     def settle(self) -> None:
         """Append what was sent back as the one user message it was."""
         calls = self._calls() if self.given else ()
-        given = [self.given[call_id] for call_id in calls if call_id in self.given]
-        blocks = [result_block(g["call_id"], g["content"], is_error=g["is_error"]) for g in given]
+        blocks = [self.given[call_id] for call_id in calls if call_id in self.given]
         if blocks or self.replies:
             self.conversation.reply([*blocks, *self.replies])
             self.answer = None
@@ -73,9 +72,11 @@ def turn_of(payload: Mapping[str, Any]) -> Turn:
     return Turn.model_validate({name: payload.get(name) for name in Turn.model_fields})
 
 
-def _result(payload: Mapping[str, Any]) -> ToolResult:
+def _result(block: Block) -> ToolResult:
     return ToolResult(
-        call_id=payload["call_id"], content=payload["content"], is_error=payload["is_error"]
+        call_id=block["tool_use_id"],
+        content=block["content"],
+        is_error=block.get("is_error", False),
     )
 
 
@@ -97,7 +98,9 @@ class Rebuilder:
         if thread is None:
             return None
         if kind == "tool_result":
-            thread.given[payload["call_id"]] = payload
+            thread.given[payload["call_id"]] = result_block(
+                payload["call_id"], payload["content"], is_error=payload["is_error"]
+            )
         elif kind == "nudge":
             thread.replies.append({"type": "text", "text": payload["text"]})
         elif kind == "evaluator_parse_error":

@@ -6,6 +6,7 @@ and nudge is recorded as in any other conversation, so an interview can be taken
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
 
 from tilth.clock import stamp
@@ -241,5 +242,5 @@ def _summary(table: Table, seed: Seed, review: Review) -> SeedSummary:
         blockers=draft.blockers,
         scope_notes=draft.scope_notes,
         review=review.line(),
-        next_command=f"tilth run {table.source}",
+        next_command=f"tilth run {shlex.quote(str(table.source))}",
     )

@@ -27,7 +27,8 @@ def next_commands(
 
 def _commands(seen: Glance, open_requests: Sequence[str], last_stop: str | None) -> Iterator[str]:
     name = seen.session
-    if seen.status == BROKEN:
+    # A failed interview has no plan: there is nothing in it that could go on.
+    if seen.status == BROKEN or (seen.status == SessionStatus.FAILED and not seen.total):
         yield f"tilth reset {name}"
         return
     if seen.status == SessionStatus.RUNNING:

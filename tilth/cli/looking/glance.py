@@ -93,7 +93,8 @@ def _read_tasks(directory: Path, checkpoint: Checkpoint) -> _Tasks:
     try:
         raw = (directory / "prd.json").read_bytes()
     except FileNotFoundError:
-        if checkpoint.status is SessionStatus.INTERVIEWING:
+        # An interview has no plan until its seed holds, and one that failed never gets one.
+        if checkpoint.status in (SessionStatus.INTERVIEWING, SessionStatus.FAILED):
             return _Tasks()
         raise
     return _Tasks.model_validate_json(raw)

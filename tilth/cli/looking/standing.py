@@ -128,8 +128,9 @@ def _done(session: Session) -> frozenset[str]:
 
 
 def _plan(session: Session) -> Plan:
-    interviewing = session.checkpoint.status is SessionStatus.INTERVIEWING
-    if interviewing and not (session.directory / "prd.json").exists():
+    # An interview has no plan until its seed holds, and one that failed never gets one.
+    planless = session.checkpoint.status in (SessionStatus.INTERVIEWING, SessionStatus.FAILED)
+    if planless and not (session.directory / "prd.json").exists():
         return Plan.model_construct(tasks=())
     return session.plan
 
