@@ -54,8 +54,8 @@ class Baseline(Value):
 
     `report` and `results` are about this task's seed tests; a task without any has no report.
     `red_elsewhere` and `skipped` name tests that the worker is not blamed for, `replaced` the parts
-    of pytest that the project replaces anyway. `violations` counts ruff's findings by
-    `path|code|message`.
+    of pytest that the project replaces anyway, `hooks` those of pytest that are in force.
+    `violations` counts ruff's findings by `path|code|message`.
     """
 
     report: Report | None = None
@@ -64,6 +64,7 @@ class Baseline(Value):
     red_elsewhere: tuple[str, ...] = ()
     skipped: tuple[str, ...] = ()
     replaced: tuple[str, ...] = ()
+    hooks: tuple[str, ...] = ()
     violations: Mapping[str, int] = {}
 
     @property

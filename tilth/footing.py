@@ -68,7 +68,7 @@ def _ground(session: Session, workspace: Workspace, memory: Memory) -> tuple[str
         workspace.rebuild()
         return (LOST_WORKTREE,) if memory.started else ()
     elif not memory.started:
-        workspace.restore(session.checkpoint.base_commit)
+        workspace.restore(memory.tip or session.checkpoint.base_commit)
     return ()
 
 

@@ -15,6 +15,7 @@ import functools
 import os
 import resource
 import secrets
+import select
 import signal
 import sys
 import threading
@@ -27,6 +28,8 @@ MARK = "RUN_MARK"
 _LINUX = sys.platform.startswith("linux")
 _PR_SET_CHILD_SUBREAPER = 36
 _END_S = 1.0
+_SLICE_S = 0.02
+_FIRST_PAUSE_S = 0.0005
 # Linux has not heeded this limit since 2.4, but hands it down like any other.
 _RLIMIT_LOCKS = 10
 _marking = threading.Lock()
@@ -117,11 +120,11 @@ class Tree:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._root, signal.SIGKILL)
         give_up = time.monotonic() + _END_S
-        pause = 0.0005
         while (found := self.look()) and time.monotonic() < give_up:
             _kill(found)
-            time.sleep(pause)
-            pause = min(pause * 2, 0.02)
+            # The first stands above the others: when it is gone, most of them are.
+            with watch(found[0].pid) as end:
+                end.wait(_SLICE_S)
         self._root = None
 
     def _gather(self, found: dict[int, Process], pids: Iterable[int]) -> None:
@@ -153,6 +156,39 @@ class Tree:
             return mark == self.mark or mark.startswith(f"{self.mark}/")
         # The environment can be cleared and a zombie has none; the limit stays.
         return str(self._limit).encode() in _words(f"/proc/{pid}/limits")
+
+
+class End:
+    """Wait for the end of one process, at once where the kernel tells of it."""
+
+    def __init__(self, handle: int | None) -> None:
+        self.handle = handle
+        self._pause = _FIRST_PAUSE_S
+        self._poll = select.poll()
+        if handle is not None:
+            self._poll.register(handle, select.POLLIN)
+
+    def wait(self, at_most_s: float) -> None:
+        """Return when the process has ended or the time is over; it may be sooner."""
+        if self.handle is not None:
+            self._poll.poll(at_most_s * 1000)
+            return
+        time.sleep(min(at_most_s, self._pause))
+        self._pause = min(self._pause * 2, at_most_s)
+
+
+@contextlib.contextmanager
+def watch(pid: int) -> Iterator[End]:
+    """Watch a process; one that is gone, or a system that cannot tell, makes the waits short."""
+    handle = None
+    if hasattr(os, "pidfd_open"):
+        with contextlib.suppress(OSError):
+            handle = os.pidfd_open(pid)
+    try:
+        yield End(handle)
+    finally:
+        if handle is not None:
+            os.close(handle)
 
 
 @functools.cache

@@ -120,7 +120,7 @@ def _finish_landing(bench: Bench, footing: Footing, attempt: Attempt, exchange: 
         landed = landing.Landed(
             commit=record.id,
             verdict=record.verdict or "",
-            score=_score(attempt, exchange),
+            score=_score(bench, attempt, record),
             below_bar=record.below_bar,
         )
         landing.finish(bench, attempt, landed, exchange.green)
@@ -162,9 +162,12 @@ def _note_commit(footing: Footing, attempt: Attempt, record: CommitRecord) -> No
     )
 
 
-def _score(attempt: Attempt, exchange: Exchange) -> int | None:
-    scores = [entry.score for entry in exchange.ruled.values() if entry.score is not None]
-    return scores[-1] if scores else attempt.task.score
+def _score(bench: Bench, attempt: Attempt, record: CommitRecord) -> int | None:
+    """Give the score a landed commit was given; one below the bar has the last that there is."""
+    if record.below_bar:
+        return landing.last_score(bench, attempt)
+    entries = bench.record.read_ledger(attempt.task.id)
+    return entries[-1].score if entries and entries[-1].accepted else None
 
 
 def _reason(record: CommitRecord | None) -> FailReason:

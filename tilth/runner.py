@@ -16,6 +16,7 @@ import subprocess
 import time
 from pathlib import Path
 
+from tilth.doorstep import Door, Doorstep
 from tilth.errors import ToolError
 from tilth.processes import MARK, Tree
 from tilth.values import Value
@@ -36,6 +37,7 @@ class Command(Value):
     cwd: Path
     env: dict[str, str]
     timeout_s: float
+    doorstep: Doorstep | None = None
 
 
 class Finished(Value):
@@ -84,12 +86,14 @@ def run(command: Command, *, keep_bytes: int = KEEP_BYTES) -> Finished:
     """Run a command to its end or its timeout, and end all it started; ToolError if it cannot."""
     started = time.monotonic()
     excerpt = Excerpt(keep_bytes)
-    with Tree() as tree, _Pipe(excerpt) as pipe:
+    deadline = started + command.timeout_s
+    with Tree() as tree, _Pipe(excerpt) as pipe, Door(command.doorstep) as door:
         with tree.marking():
-            process = _start(command, tree.mark, pipe)
+            process = _start(command, tree.mark, pipe, door)
         tree.plant(process.pid)
         try:
-            timed_out = _listen(process, pipe, tree, started + command.timeout_s)
+            door.let_in(deadline)
+            timed_out = _listen(process, pipe, tree, deadline)
         finally:
             tree.end()
             exit_code = _exit_code(process)
@@ -112,7 +116,6 @@ class _Pipe:
         self._buffer = memoryview(bytearray(_CHUNK_BYTES))
         self._poll = select.poll()
         self._is_open = True
-        self._pause = 0.0005
 
     def __enter__(self) -> _Pipe:
         self._reader, self.writer = os.pipe()
@@ -133,13 +136,15 @@ class _Pipe:
             os.close(self.writer)
             self.writer = -1
 
-    def pump(self, wait_s: float) -> None:
-        """Take one chunk, or wait a little for one."""
+    def pump(self, wait_s: float, end: End | None = None) -> None:
+        """Take one chunk, or wait a little for one; the end of a process ends the wait too."""
         if not self._is_open:
-            time.sleep(min(wait_s, self._pause))
-            self._pause = min(self._pause * 2, _SLICE_S)
+            if end is not None:
+                end.wait(wait_s)
             return
-        if self._poll.poll(wait_s * 1000):
+        if end is not None and end.handle is not None:
+            self._poll.register(end.handle, select.POLLIN)
+        if any(ready == self._reader for ready, _ in self._poll.poll(wait_s * 1000)):
             count = os.readv(self._reader, [self._buffer])
             self._excerpt.add(self._buffer[:count])
             self._is_open = count > 0
@@ -150,15 +155,16 @@ class _Pipe:
             self.pump(left)
 
 
-def _start(command: Command, mark: str, pipe: _Pipe) -> subprocess.Popen[bytes]:
+def _start(command: Command, mark: str, pipe: _Pipe, door: Door) -> subprocess.Popen[bytes]:
     try:
         process = subprocess.Popen(
-            command.argv,
+            door.before(command.argv),
             cwd=command.cwd,
             env={**command.env, MARK: mark},
             stdin=subprocess.DEVNULL,
             stdout=pipe.writer,
             stderr=subprocess.STDOUT,
+            pass_fds=door.lent,
             start_new_session=True,
         )
     except (OSError, ValueError) as error:

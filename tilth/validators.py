@@ -14,13 +14,13 @@ from pathlib import Path
 from tilth.errors import ToolError, UserError
 from tilth.findings import Baseline, Report, Validation
 from tilth.gate.bay import Bay, Ground, TreeSource, open_bay
-from tilth.gate.overlay import Overlay, Seeds, Trees, gather_seeds, plan_overlay
-from tilth.gate.passing import PytestRun, complaints, proves_nothing, run_faults, unforgiven
+from tilth.gate.overlay import Overlay, Seeds, Trees, gather_seeds, place, plan_overlay
+from tilth.gate.passing import HOOK, PytestRun, complaints, proves_nothing, run_faults, unforgiven
 from tilth.gate.pristine import Pristine, read_pristine
 from tilth.gate.pytest_run import PytestEnd, run_pytest
 from tilth.gate.pytest_setup import PytestSetup, pytest_setup
 from tilth.gate.ruff_check import Violation, count, new_since, paths_of, run_ruff
-from tilth.gate.steering import may_change
+from tilth.gate.steering import may_change, steers
 from tilth.gate.tamper import shortened, suspicious_lines
 from tilth.prd import Plan, Task
 from tilth.project import NamedValidator, ProjectFacts
@@ -30,6 +30,7 @@ RUFF, PYTEST, CONFIGURATION = "ruff", "pytest", "configuration"
 NO_TEST = "no test stands behind this task: only the evaluator does"
 
 _MOST_LINES = 200
+_REFERENCE = "tests/test_tilth_reference.py"
 
 
 class Gate:
@@ -77,7 +78,10 @@ class Gate:
                 end = run_pytest(bay, tuple(proof.seeds.run), proof.setup(), self._timeout_s)
                 report, run = _base_report(end, proof.seeds, self._timeout_s), end.run
         red = self._red_elsewhere(proof, run)
-        return _baseline(proof.seeds, report, run, red, violations)
+        known = run or self._reference(proof)
+        return _baseline(proof.seeds, report, run, red, violations).model_copy(
+            update={"replaced": known.interference, "hooks": known.hooks} if known else {}
+        )
 
     def validate(
         self, task: Task, plan: Plan, base: str, tree: str, baseline: Baseline
@@ -134,7 +138,16 @@ class Gate:
         if not tests:
             return Report(name=PYTEST, passed=True, exit_code=None, output=NO_TEST, duration_ms=0)
         end = run_pytest(bay, tests, proof.setup(), self._timeout_s)
-        return _pytest_report(end, _Judgement.of(proof.seeds, baseline), self._timeout_s)
+        before = _allowing_hooks(baseline, end.run) if proof.may_steer else baseline
+        return _pytest_report(end, _Judgement.of(proof.seeds, before), self._timeout_s)
+
+    def _reference(self, proof: _Proof) -> PytestRun | None:
+        """See pytest on the base with a test of our own, where the seed tests took it down."""
+        if not self._is_default(PYTEST) or not proof.seeds.run:
+            return None
+        with open_bay(self._ground, proof.base, proof.overlay) as bay:
+            place(bay.export, _REFERENCE, b"def test_nothing():\n    pass\n")
+            return run_pytest(bay, (_REFERENCE,), proof.setup(), self._timeout_s).run
 
     def _red_elsewhere(self, proof: _Proof, run: PytestRun | None) -> tuple[str, ...]:
         seeds = proof.seeds
@@ -177,6 +190,15 @@ class _Proof:
         texts = [content.decode("utf-8", "replace") for content in self.seeds.run.values()]
         return pytest_setup(self._read, texts)
 
+    @property
+    def may_steer(self) -> bool:
+        """Tell whether the task was allowed to change, and has changed, a file of the gate."""
+        return any(
+            may_change(change.path, self.task.may_change)
+            and steers(change.path, self.trees.new_modules) is not None
+            for change in self.trees.changes
+        )
+
     def _read(self, path: str) -> bytes | None:
         allowed = may_change(path, self.task.may_change)
         present = self.trees.tree_files if allowed else self.trees.base_files
@@ -201,7 +223,7 @@ class _Judgement:
         before = self.baseline
         own = complaints(run, self.own, before.skipped)
         done = unforgiven(complaints(run, self.done, before.skipped), before.red_elsewhere)
-        lines = [*run_faults(run, before.replaced), *own.values()]
+        lines = [*run_faults(run, before.replaced, before.hooks), *own.values()]
         lines += [f"{why} (it belongs to a task that is done)" for why in done.values()]
         if self.own and not own and proves_nothing(run, self.own):
             lines.append("not one test of this task passed: nothing is proven")
@@ -220,7 +242,8 @@ def _read_all(tests: Mapping[str, bytes]) -> tuple[Pristine, ...]:
 def _base_report(end: PytestEnd, seeds: Seeds, timeout_s: float) -> Report | None:
     if not seeds.own:
         return None
-    own_only = _Judgement(_read_all(seeds.own), (), Baseline())
+    known = Baseline(replaced=end.run.interference) if end.run else Baseline()
+    own_only = _Judgement(_read_all(seeds.own), (), known)
     return _pytest_report(end, own_only, timeout_s)
 
 
@@ -240,9 +263,13 @@ def _baseline(
         already_green=tuple(result.node for result in own if result.ending == "passed"),
         red_elsewhere=red_elsewhere,
         skipped=tuple(r.node for r in results if r.ending in ("skipped", "xfailed")),
-        replaced=run.interference if run else (),
         violations=violations,
     )
+
+
+def _allowing_hooks(baseline: Baseline, run: PytestRun | None) -> Baseline:
+    hooks = [name for name in run.interference if name.startswith(HOOK)] if run else []
+    return baseline.model_copy(update={"replaced": (*baseline.replaced, *hooks), "hooks": ()})
 
 
 def _pytest_report(end: PytestEnd, judgement: _Judgement, timeout_s: float) -> Report:

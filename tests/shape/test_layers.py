@@ -49,6 +49,7 @@ LAYER = {
     "confinement": 2,
     "console": 2,
     "demo": 2,
+    "doorstep": 2,
     "endpoint": 2,
     "eventlog": 2,
     "gate": 2,

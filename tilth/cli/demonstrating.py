@@ -18,8 +18,8 @@ from pathlib import Path
 from tilth.bundle import PRD_NAME, read_bundle
 from tilth.cli.edge import tell
 from tilth.cli.playing import recorded_settings
-from tilth.cli.resuming import read_facts
-from tilth.cli.running import create, first_steps
+from tilth.cli.resuming import first_steps, read_facts
+from tilth.cli.running import create
 from tilth.cli.workbench import Workshop, open_workshop
 from tilth.clock import SystemClock
 from tilth.concealment import conceal

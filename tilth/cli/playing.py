@@ -13,8 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from tilth.cli.resuming import read_facts
-from tilth.cli.running import first_steps
+from tilth.cli.resuming import first_steps, read_facts
 from tilth.cli.workbench import Workshop, open_workshop
 from tilth.clock import SystemClock
 from tilth.errors import UserError, WorkspaceError

@@ -187,9 +187,8 @@ def _interview(
     if recalled.prepared:
         # A crash came between the last event and the checkpoint; the events are the truth.
         session.save_checkpoint(SessionStatus.PREPARED, memory.meter().by_role)
-        tell(
-            f"session {session.id} is prepared already: `tilth run {shlex.quote(str(shop.source.root))}`"
-        )
+        where = shlex.quote(str(shop.source.root))
+        tell(f"session {session.id} is prepared already: `tilth run {where}`")
         return ExitCode.DONE
     if isinstance(frontend, AnswersFrontend):
         frontend.pass_over(recalled.asked)

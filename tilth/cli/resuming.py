@@ -6,10 +6,12 @@ import os
 from collections.abc import Mapping, MutableMapping
 from pathlib import Path
 
+from tilth.bench import Bench
 from tilth.cli.edge import tell
 from tilth.cli.workbench import Workshop, open_workshop, seat_reviewers
 from tilth.clock import SystemClock
 from tilth.errors import CorruptSession, UnknownSession, UserError
+from tilth.footing import Footing, stand_up
 from tilth.loop import run
 from tilth.mask import Mask
 from tilth.messages import Role
@@ -59,10 +61,10 @@ def _go_on(
 ) -> int:
     memory = remember(session.events())
     _mend_checkpoint(session, memory)
-    if session.checkpoint.status in (SessionStatus.INTERVIEWING, SessionStatus.PREPARED):
+    if session.checkpoint.status is SessionStatus.INTERVIEWING:
         raise UserError(
-            f"session {session.id} is {session.checkpoint.status} and has not begun to run; "
-            f"use `tilth run {session.checkpoint.source}`"
+            f"session {session.id} is an interview that is not finished; go on with "
+            f"`tilth prep-feature {session.checkpoint.source}`"
         )
     if session.plan.all_done and memory.open is None:
         tell(f"session {session.id} is all done; see `tilth info {session.id}`")
@@ -85,7 +87,15 @@ def continue_session(
     workspace = Workspace(shop.source, session.workspace, session.id, SystemClock())
     with shop.bench(session, workspace, memory) as bench:
         footing = shop.footing(session, workspace, memory)
+        if session.checkpoint.status is SessionStatus.PREPARED:
+            return run(bench, lambda: first_steps(bench, footing)).exit_code
         return run(bench, lambda: wake(bench, footing, fresh=fresh)).exit_code
+
+
+def first_steps(bench: Bench, footing: Footing) -> None:
+    """Stand up for the first time; no task is in the middle of its work."""
+    footing.session.save_checkpoint(SessionStatus.RUNNING)
+    stand_up(footing, bench.emit)
 
 
 def _mend_checkpoint(session: Session, memory: Memory) -> None:

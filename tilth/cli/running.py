@@ -7,15 +7,14 @@ import secrets
 from collections.abc import Mapping, MutableMapping
 from pathlib import Path
 
-from tilth.bench import Bench
-from tilth.bundle import PRD_NAME, Bundle, find_prd, read_bundle
+from tilth.bundle import Bundle, find_prd, read_bundle
 from tilth.cli.edge import tell
 from tilth.cli.picking import can_ask, pick
-from tilth.cli.resuming import read_facts, resumable_sessions, resume
+from tilth.cli.resuming import first_steps, read_facts, resumable_sessions, resume
+from tilth.cli.seeds import no_prepared_session, prepared_session
 from tilth.cli.workbench import Workshop, open_workshop, seat_reviewers
 from tilth.clock import SystemClock, stamp
 from tilth.errors import UserError
-from tilth.footing import Footing, stand_up
 from tilth.loop import run
 from tilth.messages import Role
 from tilth.recall.memory import Memory
@@ -41,10 +40,8 @@ def start(
         settings.require_endpoint(Role.EVALUATOR)
     prd = find_prd(target)
     if prd is None:
-        raise UserError(
-            f"no {PRD_NAME} in {target.resolve()}; name one, or write it there "
-            "(a list of tasks: see docs/prd.md)"
-        )
+        name = _prepared(settings, open_source(repo or target))
+        return resume(name, flags, fresh=False, environ=environ)
     bundle = read_bundle(prd)
     source = open_source(repo_for(repo, prd))
     facts = read_facts(source, source.head)
@@ -64,6 +61,23 @@ def start(
             return run(bench, lambda: first_steps(bench, footing)).exit_code
 
 
+def _prepared(settings: Settings, source: SourceRepo) -> str:
+    """Find the session of a repository that is ready to run, or one from there that can go on."""
+    name = prepared_session(settings, source)
+    if name is not None:
+        return name
+    begun = [
+        session
+        for session in resumable_sessions(settings)
+        if session.checkpoint.prd is None and session.checkpoint.source == str(source.root)
+    ]
+    if begun:
+        raise UserError(
+            f"the prepared session {begun[0].id} has begun: go on with `tilth resume {begun[0].id}`"
+        )
+    raise no_prepared_session(settings, source)
+
+
 def _offer(settings: Settings, bundle: Bundle, source: SourceRepo) -> str | None:
     """Offer a session of the same PRD and repository that could go on; None means a new one."""
     same = [
@@ -81,11 +95,6 @@ def _offer(settings: Settings, bundle: Bundle, source: SourceRepo) -> str | None
     choices = [*(f"resume {session.id}" for session in same), "start afresh beside it"]
     chosen = pick(f"{said}.", choices)
     return same[chosen].id if chosen < len(same) else None
-
-
-def first_steps(bench: Bench, footing: Footing) -> None:
-    """Stand up for the first time; no task is in the middle of its work."""
-    stand_up(footing, bench.emit)
 
 
 def repo_for(repo: Path | None, prd: Path) -> Path:

@@ -18,7 +18,8 @@ from pathlib import Path
 from tilth.confinement import unsafe
 from tilth.confinement.cgroup import Cgroup
 from tilth.confinement.layout import Kind, Layout, Mount, lay_out
-from tilth.confinement.limits import DEFAULT_LIMITS, Limits, find_prlimit, limited
+from tilth.confinement.limits import DEFAULT_LIMITS, Limits, amounts
+from tilth.doorstep import Doorstep
 from tilth.errors import ToolError
 from tilth.processes import MARK
 from tilth.sandbox import Access, Command
@@ -56,10 +57,17 @@ class Bubblewrap:
             *_SYSTEM,
             *self._mounts(layout),
             *("--remount-ro", "/dev", "--remount-ro", "/proc", "--chdir", str(command.cwd), "--"),
-            *limited(command.argv, self.limits, prlimit=find_prlimit()),
+            *command.argv,
         )
-        entered = argv if self.cgroup is None else self.cgroup.entered(argv)
-        return command.model_copy(update={"argv": entered})
+        return command.model_copy(update={"argv": argv, "doorstep": self._doorstep()})
+
+    def _doorstep(self) -> Doorstep:
+        return Doorstep(
+            tells="--info-fd",
+            waits="--block-fd",
+            limits=amounts(self.limits),
+            groups=() if self.cgroup is None else self.cgroup.directories,
+        )
 
     def _mounts(self, layout: Layout) -> Iterator[str]:
         for mount in layout.mounts:

@@ -18,7 +18,6 @@ from pathlib import Path
 from tilth.confinement.limits import Limits
 
 _ROOT = Path("/sys/fs/cgroup")
-_ENTER = 'for g in $1; do echo 0 > "$g/cgroup.procs" || exit 125; done; shift; exec "$@"'
 _LEAVE_S = 1.0
 
 
@@ -27,11 +26,6 @@ class Cgroup:
     """Hold the directories of a group; there are two where each controller has its own tree."""
 
     directories: tuple[Path, ...]
-
-    def entered(self, argv: tuple[str, ...]) -> tuple[str, ...]:
-        """Put in front of a command what takes it into the group."""
-        names = " ".join(map(str, self.directories))
-        return ("/bin/sh", "-c", _ENTER, "sh", names, *argv)
 
 
 @contextmanager

@@ -6,7 +6,7 @@ import os
 
 from tilth.confinement.bubblewrap import Bubblewrap
 from tilth.confinement.landlock import Landlock
-from tilth.confinement.limits import Limits, counts_inside, find_prlimit
+from tilth.confinement.limits import Limits, counts_inside
 from tilth.sandbox import Confinement
 
 _GIGA = 1024**3
@@ -55,8 +55,8 @@ def _limits(wall: Bubblewrap, *, is_root: bool) -> list[str]:
         lines.append("processes and memory are limited for all of a command together (cgroup)")
     elif is_root:
         lines.append("as root, without a cgroup, the number of processes is not limited")
-    elif find_prlimit() is None or not counts_inside():
-        lines.append("the number of processes is not limited: needs prlimit and Linux 5.14")
+    elif not counts_inside():
+        lines.append("the number of processes is not limited: needs Linux 5.14")
     return lines
 
 

@@ -1,4 +1,4 @@
-"""Limits on what one command may use up, and the program that sets them inside the wall.
+"""Limits on what one command may use up, and the program that sets them where a wall cannot wait.
 
 A limit is never raised: where the system's own is lower, that one stays. The memory limit is on
 each process's private data, because a limit on addresses breaks runtimes that reserve more than
@@ -17,6 +17,13 @@ from tilth.values import Value
 # Before this version processes are counted over all that the user runs, not in the wall alone.
 _COUNTS_INSIDE = (5, 14)
 _KILO = 1024
+_NAMES = {
+    resource.RLIMIT_DATA: "data",
+    resource.RLIMIT_FSIZE: "fsize",
+    resource.RLIMIT_NOFILE: "nofile",
+    resource.RLIMIT_CORE: "core",
+    resource.RLIMIT_NPROC: "nproc",
+}
 _SHELL = 'ulimit -c 0; ulimit -f "$1"; ulimit -d "$2"; ulimit -n "$3"; shift 3; exec "$@"'
 
 
@@ -33,17 +40,27 @@ class Limits(Value):
 DEFAULT_LIMITS = Limits()
 
 
+def amounts(limits: Limits) -> dict[int, int]:
+    """Give the limits as the kernel knows them, by number; none is above the system's own."""
+    wanted = {
+        resource.RLIMIT_DATA: limits.memory_bytes,
+        resource.RLIMIT_FSIZE: limits.file_bytes,
+        resource.RLIMIT_NOFILE: limits.open_files,
+        resource.RLIMIT_CORE: 0,
+    }
+    if counts_inside():
+        wanted[resource.RLIMIT_NPROC] = limits.processes
+    return {what: _below(what, value) for what, value in wanted.items()}
+
+
 def limited(argv: tuple[str, ...], limits: Limits, *, prlimit: str | None) -> tuple[str, ...]:
     """Put in front of a command what sets its limits; without prlimit a shell does most of it."""
-    data = _below(resource.RLIMIT_DATA, limits.memory_bytes)
-    size = _below(resource.RLIMIT_FSIZE, limits.file_bytes)
-    files = _below(resource.RLIMIT_NOFILE, limits.open_files)
+    found = amounts(limits)
     if prlimit is None:
-        words = (str(size // 512), str(data // _KILO), str(files))
+        size, data = found[resource.RLIMIT_FSIZE] // 512, found[resource.RLIMIT_DATA] // _KILO
+        words = map(str, (size, data, found[resource.RLIMIT_NOFILE]))
         return ("/bin/sh", "-c", _SHELL, "sh", *words, *argv)
-    options = [f"--data={data}", f"--fsize={size}", f"--nofile={files}", "--core=0"]
-    if counts_inside():
-        options.append(f"--nproc={_below(resource.RLIMIT_NPROC, limits.processes)}")
+    options = (f"--{_NAMES[what]}={value}" for what, value in found.items())
     return (prlimit, *options, "--", *argv)
 
 

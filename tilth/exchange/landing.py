@@ -56,7 +56,7 @@ def force_accept(
 
     `told` is for a resume: the event stands in the log already.
     """
-    score = _last_score(bench, attempt)
+    score = last_score(bench, attempt)
     if attempt.task.status is Status.IN_PROGRESS:
         _move(bench, attempt, Status.PENDING_EVAL)
     if not told:
@@ -198,7 +198,8 @@ def _request(bench: Bench, attempt: Attempt, kind: str, text: str) -> None:
     attempt.emit(OperatorRequested(request=request, kind=kind, text=text))
 
 
-def _last_score(bench: Bench, attempt: Attempt) -> int | None:
+def last_score(bench: Bench, attempt: Attempt) -> int | None:
+    """Give the newest score any verdict on the task carries."""
     ledger = bench.record.read_ledger(attempt.task.id)
     return next((entry.score for entry in reversed(ledger) if entry.score is not None), None)
 

@@ -22,6 +22,8 @@ import types
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import pytest
 
 _WORST = ("passed", "xfailed", "skipped", "failed", "error")
@@ -160,7 +162,7 @@ class Recorder:
             "deselected": self._deselected,
             "results": results,
             "interference": sorted(self._guard.replaced),
-            "hooks": sorted(self._guard.hooks),
+            "hooks": sorted(self._guard.hooks or ()),
         }
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
@@ -170,6 +172,8 @@ class Recorder:
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         self._collected = [str(item.nodeid) for item in session.items]
         self._guard.take_tests(session.items)
+        # Once before the tests: what they undo again was still done.
+        self._guard.look(session.config.pluginmanager)
 
     def pytest_deselected(self, items: list[pytest.Item]) -> None:
         self._deselected.extend(str(item.nodeid) for item in items)
@@ -249,21 +253,22 @@ class Guard:
         for name in _own_plugins():
             importlib.import_module(name)
         self._parts = _machinery()
-        self._own = {id(part.inner) for part in self._parts.values()}
+        self._own = {
+            (id(part.inner), name.rpartition(".")[2]) for (_, name), part in self._parts.items()
+        }
         self._tests: list[tuple[str, Any, types.CodeType]] = []
         self.replaced: set[str] = set()
-        self.hooks: set[str] = set()
+        self.hooks: set[str] | None = None
 
     def take_tests(self, items: list[pytest.Item]) -> None:
-        """Hold the code of each test, and see that it stands in the test's own file."""
+        """Hold the code of each test, and see that it is the one its file gave it."""
         for item in items:
             function = getattr(item, "function", None)
             code = getattr(function, "__code__", None)
-            if code is None:
+            if function is None or code is None:
                 continue
             self._tests.append((item.nodeid, function, code))
-            wrapped = hasattr(function, "__wrapped__") or code.co_name != item.function.__name__
-            if not wrapped and not os.path.samefile(code.co_filename, str(item.path)):
+            if not hasattr(function, "__wrapped__") and not _is_at_home(function, code):
                 self.replaced.add(f"the code of {item.nodeid}")
 
     def look_for_tracers(self) -> None:
@@ -280,9 +285,11 @@ class Guard:
         for nodeid, function, code in self._tests:
             if function.__code__ is not code:
                 self.replaced.add(f"the code of {nodeid}")
+        own: set[str] = set()
         for hook, caller in vars(manager.hook).items():
             for implementation in caller.get_hookimpls() if hook.startswith("pytest_") else ():
-                self._take_hook(hook, _Part(implementation.function))
+                own.update(self._own_hook(hook, _Part(implementation.function)))
+        self.hooks = own if self.hooks is None else self.hooks & own
 
     def _stands(self, place: tuple[str, str], held: _Part | None, found: _Part | None) -> bool:
         module, name = place
@@ -295,12 +302,13 @@ class Guard:
         legacy = self._parts.get(("_pytest.legacypath", f"{owner}_{attribute}"))
         return legacy is not None and found is not None and legacy.inner is found.inner
 
-    def _take_hook(self, hook: str, part: _Part) -> None:
-        name = f"{hook} of {part.inner.__module__}.{part.inner.__qualname__}"
-        if id(part.inner) in self._own and part.inner.__name__ == hook:
-            self.hooks.add(name)
+    def _own_hook(self, hook: str, part: _Part) -> Iterator[str]:
+        """Name a hook if it is pytest's own; what is not goes to the things replaced."""
+        module = getattr(part.inner, "__module__", "?")
+        if (id(part.inner), hook) in self._own:
+            yield f"{module}.{hook}"
         else:
-            self.replaced.add(f"{name} ({_digest(part.code)[:8]})")
+            self.replaced.add(f"hook {hook} of {module} ({_digest(part.code)[:8]})")
 
 
 class _Part:
@@ -348,8 +356,21 @@ def _digest(code: types.CodeType | None) -> str:
     """Tell one function's code from another's, wherever it stands in its file."""
     if code is None:
         return "no code"
-    nested = [_digest(c) if isinstance(c, types.CodeType) else repr(c) for c in code.co_consts]
+    nested = [_digest(c) if isinstance(c, types.CodeType) else _shown(c) for c in code.co_consts]
     return hashlib.sha256(repr((code.co_code, code.co_names, nested)).encode()).hexdigest()
+
+
+def _shown(constant: object) -> str:
+    # The order of a set differs from run to run.
+    return repr(sorted(map(repr, constant)) if isinstance(constant, frozenset) else constant)
+
+
+def _is_at_home(function: Any, code: types.CodeType) -> bool:
+    """Tell whether a function still has the code it was defined with, as far as names tell."""
+    if code.co_name != function.__qualname__.rpartition(".")[2]:
+        return False
+    home = getattr(sys.modules.get(function.__module__), "__file__", None)
+    return home is None or os.path.realpath(code.co_filename) == os.path.realpath(home)
 
 
 if __name__ == "__main__":

@@ -23,13 +23,18 @@ _STATUS = {
 
 
 class PytestRun(Value):
-    """Hold the signed report of one pytest run."""
+    """Hold the signed report of one pytest run.
+
+    `interference` names parts of pytest that were replaced and hooks that are not its own, `hooks`
+    its own hooks that were in force.
+    """
 
     status: int
     collected: tuple[str, ...] = ()
     deselected: tuple[str, ...] = ()
     results: tuple[NodeResult, ...] = ()
     interference: tuple[str, ...] = ()
+    hooks: tuple[str, ...] = ()
 
     def counts(self) -> dict[str, int]:
         """Count the results by kind."""
@@ -39,6 +44,7 @@ class PytestRun(Value):
         return counts
 
 
+HOOK = "hook "
 _COUNTED = {
     "passed": "passed",
     "failed": "failed",
@@ -70,10 +76,13 @@ def unforgiven(found: Mapping[str, str], red_before: Collection[str]) -> dict[st
     }
 
 
-def run_faults(run: PytestRun, replaced_before: Collection[str] = ()) -> list[str]:
+def run_faults(
+    run: PytestRun, replaced_before: Collection[str] = (), hooks_before: Collection[str] = ()
+) -> list[str]:
     """Say what is wrong with a run as a whole, whatever its tests say."""
     faults = []
     replaced = [name for name in run.interference if name not in replaced_before]
+    replaced += [name for name in hooks_before if name not in run.hooks]
     if replaced:
         faults.append(f"the project replaced parts of pytest: {', '.join(replaced[:5])}")
     if run.status not in (_OK, _TESTS_FAILED):

@@ -28,7 +28,6 @@ class Exchange:
     iterations: int = 0
     quiet: int = 0
     bonuses: int = 0
-    unreadable: int = 0
     green: Green | None = None
     forced: FailReason | None = None
     # About the last answer of the worker alone: what was ruled on it but not yet acted on.
@@ -94,7 +93,6 @@ def _count_ruled(exchange: Exchange) -> None:
     """Count what verdicts earned that were acted on."""
     for entry in exchange.ruled.values():
         exchange.bonuses += entry.earns_bonus
-        exchange.unreadable = exchange.unreadable + 1 if entry.parse_failed else 0
     exchange.ruled = {}
 
 
