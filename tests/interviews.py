@@ -11,12 +11,9 @@ from messages_api import Answer, MessagesServer, Reply, by_role, call
 from sites import Run, Site, git, seed_test, task
 
 from tilth.cli.preparing import Wishes, go_on, prepare
-from tilth.cli.resuming import continue_session, read_facts
-from tilth.cli.workbench import open_workshop
+from tilth.cli.running import start
 from tilth.clock import SystemClock
 from tilth.mask import Mask
-from tilth.recall.memory import remember
-from tilth.repository.repo import open_source
 from tilth.seed.question import Question
 from tilth.session import Session
 from tilth.settings import load
@@ -131,13 +128,8 @@ def go_on_at(server: MessagesServer, site: Site, person: Person, **changes: Any)
 
 
 def run_prepared(server: MessagesServer, site: Site) -> int:
-    """Run the latest session of a site for the first time."""
-    settings, source = load({}, site.environ(server.url)), open_source(site.repo)
-    facts = read_facts(source, source.head)
-    with open_workshop(settings, source, facts) as shop:
-        name = site.session().name
-        session = Session.wake(site.sessions, name, clock=SystemClock(), mask=Mask())
-        return continue_session(shop, session, remember(session.events()))
+    """Run what a repository has prepared, as `tilth run REPO` does."""
+    return start(site.repo, None, {}, new=False, environ=site.environ(server.url))
 
 
 def without_review(**changes: Any) -> Wishes:

@@ -14,11 +14,12 @@ import os
 import select
 import subprocess
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 from tilth.doorstep import Door, Doorstep
 from tilth.errors import ToolError
-from tilth.processes import MARK, Tree
+from tilth.processes import MARK, Tree, watch
 from tilth.values import Value
 
 KEEP_BYTES = 16 * 1024
@@ -136,15 +137,24 @@ class _Pipe:
             os.close(self.writer)
             self.writer = -1
 
-    def pump(self, wait_s: float, end: End | None = None) -> None:
-        """Take one chunk, or wait a little for one; the end of a process ends the wait too."""
+    @contextlib.contextmanager
+    def heeding(self, pid: int) -> Iterator[None]:
+        """Let the end of a process end every wait, though others may hold the pipe open."""
+        with watch(pid) as self._end:
+            if self._end.handle is None:
+                yield
+                return
+            self._poll.register(self._end.handle, select.POLLIN)
+            try:
+                yield
+            finally:
+                self._poll.unregister(self._end.handle)
+
+    def pump(self, wait_s: float) -> None:
+        """Take one chunk, or wait a little for one."""
         if not self._is_open:
-            if end is not None:
-                end.wait(wait_s)
-            return
-        if end is not None and end.handle is not None:
-            self._poll.register(end.handle, select.POLLIN)
-        if any(ready == self._reader for ready, _ in self._poll.poll(wait_s * 1000)):
+            self._end.wait(wait_s)
+        elif any(ready == self._reader for ready, _ in self._poll.poll(wait_s * 1000)):
             count = os.readv(self._reader, [self._buffer])
             self._excerpt.add(self._buffer[:count])
             self._is_open = count > 0
@@ -190,15 +200,16 @@ def _listen(process: subprocess.Popen[bytes], pipe: _Pipe, tree: Tree, deadline:
     """Read until the command exits; tell whether its time ran out first."""
     pause = _SLICE_S
     next_look = time.monotonic() + pause
-    while not _has_exited(process):
-        now = time.monotonic()
-        if now >= deadline:
-            return True
-        if now >= next_look:
-            tree.look()
-            pause = min(pause * 2, 1.0)
-            next_look = now + pause
-        pipe.pump(min(deadline - now, _SLICE_S))
+    with pipe.heeding(process.pid):
+        while not _has_exited(process):
+            now = time.monotonic()
+            if now >= deadline:
+                return True
+            if now >= next_look:
+                tree.look()
+                pause = min(pause * 2, 1.0)
+                next_look = now + pause
+            pipe.pump(min(deadline - now, _SLICE_S))
     return False
 
 

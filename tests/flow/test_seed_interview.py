@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
 from interviews import Person, ask, files_of, read, run_prepared, sit, without_review, write_seed
 from messages_api import MessagesServer, by_role, call, say
 from sites import Site, accept, git, seed_test, solve, submit
 
+from tilth.errors import UserError
 from tilth.recall.rebuild import Rebuilder
 
 WRITTEN = "The seed holds and is written. The interview is over."
@@ -131,3 +133,28 @@ def test_a_key_never_reaches_the_seeder(tmp_path: Path) -> None:
     sitting = sit(site, [read(".env"), write_seed(1)])
     assert "[hidden]" in sitting.results[0]
     assert "sk-test-0123456789abcdef" not in (sitting.session / "events.jsonl").read_text("utf-8")
+
+
+def test_a_repository_with_nothing_prepared_says_what_to_do(tmp_path: Path) -> None:
+    site = Site.make(tmp_path)
+    with MessagesServer([]) as server, pytest.raises(UserError, match="tilth prep-feature"):
+        run_prepared(server, site)
+
+
+def test_of_several_prepared_sessions_one_must_be_named(tmp_path: Path) -> None:
+    site = Site.make(tmp_path)
+    sit(site, [write_seed(1)])
+    sit(site, [write_seed(2)], wishes=without_review(keep_existing=True))
+    names = sorted(path.name for path in site.sessions.iterdir())
+    with MessagesServer([]) as server, pytest.raises(UserError) as refused:
+        run_prepared(server, site)
+    assert all(f"tilth resume {name}" in str(refused.value) for name in names)
+
+
+def test_a_prepared_session_that_was_stopped_is_named_for_resume(tmp_path: Path) -> None:
+    site = Site.make(tmp_path)
+    sit(site, [write_seed(1)])
+    with MessagesServer(by_role(worker=[solve(1)])) as server:
+        assert run_prepared(server, site) == 5
+        with pytest.raises(UserError, match=f"tilth resume {site.session().name}"):
+            run_prepared(server, site)

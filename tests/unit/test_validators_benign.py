@@ -114,6 +114,14 @@ SHAPES: dict[str, tuple[dict[str, str], str]] = {
         },
         "calc.py",
     ),
+    "hooks in a conftest": (
+        {
+            SEED: ADD_TEST,
+            "tests/conftest.py": "import pytest\n\n\n@pytest.hookimpl(wrapper=True)\n"
+            "def pytest_runtest_makereport(item, call):\n    return (yield)\n",
+        },
+        "calc.py",
+    ),
     "anyio": (
         {
             SEED: "import pytest\n\nimport calc\n\n\n@pytest.mark.anyio\nasync def test_add():\n"
@@ -124,13 +132,17 @@ SHAPES: dict[str, tuple[dict[str, str], str]] = {
         "calc.py",
     ),
 }
+HOOKED = ("anyio", "hooks in a conftest")
 PRINTS = "if __name__ == '__main__':\n    print(add(2, 3))\n"
 
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_right_code_passes_in_a_project_with(shape: str, tmp_path: Path) -> None:
     files, place = SHAPES[shape]
-    validation = Project(tmp_path / "p", files).tried({place: f"{RIGHT}\n\n{PRINTS}"})
+    project = Project(tmp_path / "p", files)
+    # An installed plugin or a conftest.py with hooks is known from the base.
+    before = project.baseline() if shape in HOOKED else None
+    validation = project.tried({place: f"{RIGHT}\n\n{PRINTS}"}, baseline=before)
     assert validation.passed, validation.render()
     assert validation.tampered == ()
 
@@ -164,6 +176,40 @@ def test_the_rest_of_pyproject_is_the_workers_to_change(tmp_path: Path) -> None:
     validation = project.tried({"lib/calc.py": RIGHT, "pyproject.toml": changed})
     assert validation.passed, validation.render()
     assert validation.notes == ()
+
+
+HOOKS = """\
+import pytest
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "slow: takes long")
+
+
+@pytest.fixture
+def two():
+    return 2
+"""
+
+
+def test_a_base_that_takes_pytest_down_still_tells_what_hooks_it_has(tmp_path: Path) -> None:
+    files = {SEED: "import os\n\nimport calc\n\nif not calc.READY:\n    os._exit(9)\n" + ADD_TEST}
+    base = {**files, "calc.py": "READY = False\n", "tests/conftest.py": HOOKS}
+    project = Project(tmp_path / "p", base)
+    before = project.baseline()
+    assert before.report is not None
+    assert not before.report.passed
+    validation = project.tried({"calc.py": f"READY = True\n\n\n{RIGHT}"}, baseline=before)
+    assert validation.passed, validation.render()
+
+
+def test_a_task_may_add_hooks_where_its_plan_allows_the_file(tmp_path: Path) -> None:
+    files = {SEED: "import calc\n\n\ndef test_add(two):\n    assert calc.add(two, 3) == 5\n"}
+    project = Project(tmp_path / "p", files, task(may_change=("conftest.py",)))
+    before = project.baseline()
+    changed = {"tests/conftest.py": HOOKS, "calc.py": RIGHT}
+    validation = project.tried(changed, baseline=before)
+    assert validation.passed, validation.render()
 
 
 def test_a_task_may_change_what_its_plan_allows(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from tilth.bench import Bench
 from tilth.cli.edge import tell
 from tilth.cli.workbench import Workshop, open_workshop, seat_reviewers
 from tilth.clock import SystemClock
-from tilth.errors import CorruptSession, UnknownSession, UserError
+from tilth.errors import CorruptSession, UnknownSession
 from tilth.footing import Footing, stand_up
 from tilth.loop import run
 from tilth.mask import Mask
@@ -62,10 +62,9 @@ def _go_on(
     memory = remember(session.events())
     _mend_checkpoint(session, memory)
     if session.checkpoint.status is SessionStatus.INTERVIEWING:
-        raise UserError(
-            f"session {session.id} is an interview that is not finished; go on with "
-            f"`tilth prep-feature {session.checkpoint.source}`"
-        )
+        from tilth.cli.preparing import Wishes, go_on
+
+        return go_on(settings, session, Wishes(), environ=environ)
     if session.plan.all_done and memory.open is None:
         tell(f"session {session.id} is all done; see `tilth info {session.id}`")
         session.save_checkpoint(SessionStatus.DONE, memory.meter().by_role)
@@ -129,12 +128,19 @@ def _can_resume(session: Session) -> bool:
         return False
     if all(task.status is Status.DONE for task in session.plan.tasks):
         return False
+    if session.checkpoint.prd is None and not _has_begun(session):
+        # A seed that was given up: it never ran, and starting it is no resume.
+        return False
     return lock_holder(session.directory / "lock") is None
 
 
 def read_facts(source: SourceRepo, base: str) -> ProjectFacts:
     """Read what the repository says about itself, from the commit the session began from."""
     return read_project(trees.read(source, base, "pyproject.toml"))
+
+
+def _has_begun(session: Session) -> bool:
+    return any(line["type"] == "session_start" for line in session.events())
 
 
 def _latest(settings: Settings) -> str:

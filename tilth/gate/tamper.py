@@ -24,6 +24,13 @@ _WORDS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("os._exit", re.compile(r"\bos\._exit\b|\bfrom os import\b.*\b_exit\b")),
     ("atexit", re.compile(r"\batexit\b")),
     ("_pytest", re.compile(r"\b_pytest\b")),
+    (
+        "a reach into the running interpreter",
+        re.compile(
+            r"\b(?:_getframe|currentframe|settrace|setprofile|get_objects|get_referrers"
+            r"|pluginmanager|PytestPluginManager|HookImpl)\b|\.__code__\b"
+        ),
+    ),
 )
 
 
