@@ -18,8 +18,9 @@ $(STAMP): pyproject.toml constraints.txt
 demo: setup
 	@$(BIN)/python -m tilth demo
 
+# A file of tests stays in one process, so that what its tests share is made once.
 test: setup
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest -n auto --dist loadfile
 
 lint: setup
 	@$(BIN)/ruff format --check .

@@ -77,7 +77,7 @@ class Door:
         """Set the limits on the command and let it go; ToolError if they cannot be set.
 
         It stays out until it is let in or this door is closed, so whoever gets the error must end
-        it first. A wall that failed tells of no process, or of one that is gone: it says why itself.
+        it first. A wall that failed tells of no process, or of one that is gone; it says why.
         """
         if self._doorstep is None:
             return

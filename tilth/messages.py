@@ -135,7 +135,12 @@ class Turn(Value):
     @property
     def was_cut(self) -> bool:
         """Tell whether the answer ended for want of room; its tool calls may be half written."""
-        return self.stop_reason in ("max_tokens", "model_context_window_exceeded")
+        return self.stop_reason == "max_tokens" or self.filled_window
+
+    @property
+    def filled_window(self) -> bool:
+        """Tell whether the conversation itself left no room for more."""
+        return self.stop_reason == "model_context_window_exceeded"
 
     @property
     def is_empty(self) -> bool:

@@ -29,6 +29,7 @@ _LINUX = sys.platform.startswith("linux")
 _PR_SET_CHILD_SUBREAPER = 36
 _END_S = 1.0
 _SLICE_S = 0.02
+_CHUNK_BYTES = 16 * 1024
 _FIRST_PAUSE_S = 0.0005
 # Linux has not heeded this limit since 2.4, but hands it down like any other.
 _RLIMIT_LOCKS = 10
@@ -121,10 +122,13 @@ class Tree:
                 os.killpg(self._root, signal.SIGKILL)
         give_up = time.monotonic() + _END_S
         while (found := self.look()) and time.monotonic() < give_up:
-            _kill(found)
-            # The first stands above the others: when it is gone, most of them are.
-            with watch(found[0].pid) as end:
-                end.wait(_SLICE_S)
+            alive = [process for process in found if not process.is_zombie]
+            _kill(alive)
+            # The first stands above the others: when it is gone, most of them are. The dead were
+            # reaped by the look, and the next one tells what they left behind.
+            for process in alive[:1]:
+                with watch(process.pid) as end:
+                    end.wait(_SLICE_S)
         self._root = None
 
     def _gather(self, found: dict[int, Process], pids: Iterable[int]) -> None:
@@ -215,13 +219,18 @@ def _kill(processes: Iterable[Process]) -> None:
 
 
 def _children(pid: int) -> list[int]:
-    if not os.path.exists("/proc/thread-self/children"):
+    if not _lists_children():
         return _children_by_scan(pid)
     try:
         threads = os.listdir(f"/proc/{pid}/task")
     except OSError:
         return []
     return [int(child) for tid in threads for child in _words(f"/proc/{pid}/task/{tid}/children")]
+
+
+@functools.cache
+def _lists_children() -> bool:
+    return os.path.exists("/proc/thread-self/children")
 
 
 def _children_by_scan(pid: int) -> list[int]:
@@ -259,7 +268,15 @@ def _words(path: str) -> list[bytes]:
 def _bytes(path: str) -> bytes:
     """Read a file of /proc; a process that is gone or not ours to read has nothing to say."""
     try:
-        with open(path, "rb") as file:
-            return file.read()
+        file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
         return b""
+    parts = []
+    try:
+        while part := os.read(file, _CHUNK_BYTES):
+            parts.append(part)
+    except OSError:
+        return b""
+    finally:
+        os.close(file)
+    return b"".join(parts)

@@ -43,7 +43,7 @@ def wake(bench: Bench, footing: Footing, *, fresh: bool = False) -> Attempt | No
     retried, unwound = _retry_failed(bench, workspace)
     open_task = _open_task(bench, attempt)
     tip = workspace.tip()
-    if open_task is None and unwound is None and tip is not None:
+    if open_task is None and tip is not None:
         # Between two tasks nothing but the branch counts.
         workspace.restore(tip)
     lost = LOST_WORKTREE in notes
@@ -176,16 +176,25 @@ def _reason(record: CommitRecord | None) -> FailReason:
 
 
 def _retry_failed(bench: Bench, workspace: Workspace) -> tuple[tuple[str, ...], str | None]:
-    """Put failed tasks back in line; a FAILED commit at the tip is undone, its files kept."""
+    """Put failed tasks back in line, and take a FAILED commit off the branch."""
+    unwound = _unwind(bench, workspace)
     failed = bench.record.plan.with_status(Status.FAILED)
-    newest = workspace.newest()
-    unwound = None
-    if newest is not None and newest.failed and newest.session == bench.record.id:
-        workspace.unwind(newest.id)
-        unwound = newest.id
     for task in failed:
         bench.record.save_task(task.moved(Status.PENDING))
     return tuple(task.id for task in failed), unwound
+
+
+def _unwind(bench: Bench, workspace: Workspace) -> str | None:
+    """Take a FAILED commit off the branch; its work waits under a ref until its task begins."""
+    newest = workspace.newest()
+    if newest is None or not newest.failed or newest.session != bench.record.id:
+        return None
+    if newest.task is None or newest.parent is None:
+        return None
+    # Not left in the files: this start may end before the task begins, or take up another first.
+    ref = landing.set_aside_ref(bench.record.id, newest.task)
+    workspace.set_aside(ref, newest.id, back_to=newest.parent)
+    return newest.id
 
 
 def _open_task(bench: Bench, attempt: Attempt | None) -> Task | None:

@@ -165,20 +165,6 @@ class Workspace:
             lock.unlink(missing_ok=True)
         self._worktree.clear_locks()
 
-    def unwind(self, commit: str) -> str:
-        """Take `commit` off the branch, keep the files, and give its parent."""
-        parent = self.record(commit).parent
-        if parent is None:
-            raise WorkspaceError(f"commit {commit} has no parent to go back to")
-        tip = self._existing_tip()
-        if tip not in (commit, parent):
-            raise WorkspaceError(f"branch {self.branch} is at {tip}, not at {commit}")
-        reach("before unwinding")
-        self._git.run("update-ref", "-m", "tilth: unwind", self._ref, parent, tip)
-        reach("after unwinding")
-        self._worktree.sync(parent)
-        return parent
-
     def seed(self, files: Mapping[str, bytes], message: CommitMessage) -> str:
         """Write files into the worktree and commit only them."""
         parent = self._existing_tip()

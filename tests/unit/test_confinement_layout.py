@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from tilth.confinement.layout import Kind, Link, follow, lay_out
+from tilth.confinement.layout import Kind, Layouts, Link, follow, lay_out
 from tilth.confinement.reach import Premises, hidden_places, interpreter_places
 from tilth.confinement.unsafe import root_only, sockets
+from tilth.errors import ToolError
 from tilth.sandbox import Access, Bind
 
 
@@ -57,6 +58,56 @@ def test_what_is_readable_anyway_needs_no_mount(root: Path) -> None:
 
 def test_what_is_hidden_anyway_needs_no_mount(root: Path) -> None:
     assert kinds(Access(hidden=(root, root / "home"))) == {str(root): Kind.HIDDEN}
+
+
+def test_a_file_in_a_place_that_is_empty_anyway_needs_no_mount(root: Path) -> None:
+    (root / "a" / "agent.sock").touch()
+    (root / "a" / "b" / "agent.sock").touch()
+    hidden = (root / "a" / "agent.sock", root / "a" / "b" / "agent.sock")
+
+    assert kinds(Access(hidden=hidden), root / "a") == {str(root / "a"): Kind.FRESH}
+    shown = Access(hidden=hidden, writable=(root / "a" / "b",))
+    assert kinds(shown, root / "a")[str(hidden[1])] is Kind.HIDDEN
+
+
+def test_a_layout_is_given_again_while_the_disk_is_the_same(root: Path) -> None:
+    layouts = Layouts()
+    access = Access(writable=(root / "a",), readable=(root / "a" / "b",), hidden=(root / "home",))
+
+    first = layouts.of(access)
+
+    assert layouts.of(access) is first
+    assert layouts.of(access.model_copy()) is first
+    assert layouts.of(access.model_copy(update={"hidden": ()})) != first
+
+
+def test_a_layout_is_made_anew_when_something_appears_goes_or_is_led_elsewhere(root: Path) -> None:
+    layouts = Layouts()
+    late = root / "late"
+    access = Access(readable=(root / "other",), hidden=(root, late), writable=(root / "a" / "b",))
+    assert str(late) not in {str(mount.target) for mount in layouts.of(access).mounts}
+    shown = {str(mount.target) for mount in layouts.of(access).mounts}
+
+    (root / "other").rename(root / "moved")
+    gone = {str(mount.target) for mount in layouts.of(access).mounts}
+    (root / "other").symlink_to("moved")
+    led = layouts.of(access)
+
+    assert gone == shown - {str(root / "other")}
+    assert led.links == (Link(target=root / "other", text="moved"),)
+    assert str(root / "moved") in {str(mount.target) for mount in led.mounts}
+
+
+def test_a_link_that_a_command_puts_in_the_way_is_refused_the_next_time(root: Path) -> None:
+    layouts = Layouts()
+    access = Access(writable=(root / "a",), readable=(root / "a" / "b",))
+    layouts.of(access)
+
+    (root / "a" / "b").rename(root / "a" / "away")
+    (root / "a" / "b").symlink_to("/etc")
+
+    with pytest.raises(ToolError, match="is a link where the sandbox needs a plain path"):
+        layouts.of(access)
 
 
 def test_what_is_not_there_is_left_out(root: Path) -> None:

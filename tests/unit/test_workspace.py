@@ -145,24 +145,6 @@ def test_a_commit_on_a_lost_branch_is_an_error(repo: Repo, work: Workspace, base
         work.commit(tree=tree, parent=base, message=DONE)
 
 
-def test_unwinding_keeps_the_files_and_is_safe_to_repeat(
-    repo: Repo, work: Workspace, base: str
-) -> None:
-    (work.path / "app.py").write_text("x = 2\n")
-    commit = land(work, base, FAILED)
-    assert work.unwind(commit) == base
-    assert work.unwind(commit) == base
-    assert work.tip() == base
-    assert status(repo, work) == " M app.py\n"
-
-
-def test_only_the_tip_can_be_unwound(work: Workspace, base: str) -> None:
-    first = land(work, base)
-    second = work.commit(tree=work.freeze(first).tree, parent=first, message=DONE)
-    with pytest.raises(WorkspaceError, match=f"is at {second}, not at {first}"):
-        work.unwind(first)
-
-
 def test_the_sessions_own_commits_are_read_oldest_first(
     repo: Repo, work: Workspace, base: str
 ) -> None:

@@ -128,8 +128,9 @@ def _can_resume(session: Session) -> bool:
         return False
     if all(task.status is Status.DONE for task in session.plan.tasks):
         return False
-    if session.checkpoint.prd is None and not _has_begun(session):
-        # A seed that was given up: it never ran, and starting it is no resume.
+    is_seed = session.checkpoint.prd is None and not _has_begun(session)
+    if is_seed and session.checkpoint.status is SessionStatus.FAILED:
+        # Given up: it never ran, and starting it is no resume.
         return False
     return lock_holder(session.directory / "lock") is None
 

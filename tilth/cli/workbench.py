@@ -98,6 +98,8 @@ class Workshop:
         stream = None if self.quiet else sys.stderr
         context = replace(_context(self.settings, session), advises=self.advises)
         console = Console.on(stream, context, os.environ)
+        if memory.last_seq:
+            console.recall(session.events())
         log = EventLog(
             session.log_path,
             session=session.id,

@@ -12,12 +12,12 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from tilth.confinement import unsafe
 from tilth.confinement.cgroup import Cgroup
-from tilth.confinement.layout import Kind, Layout, Mount, lay_out
+from tilth.confinement.layout import Kind, Layout, Layouts, Mount
 from tilth.confinement.limits import DEFAULT_LIMITS, Limits, amounts
 from tilth.doorstep import Doorstep
 from tilth.errors import ToolError
@@ -45,10 +45,13 @@ class Bubblewrap:
     limits: Limits = DEFAULT_LIMITS
     cgroup: Cgroup | None = None
     name: str = "bwrap"
+    _layouts: Layouts = field(
+        default_factory=lambda: Layouts(_FRESH), init=False, repr=False, compare=False
+    )
 
     def wrap(self, command: Command, access: Access) -> Command:
         _check_program(command)
-        layout = lay_out(_whole(access), _FRESH)
+        layout = self._layouts.of(_whole(access))
         argv = (
             str(self.program),
             *_WALL,

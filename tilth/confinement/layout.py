@@ -2,17 +2,19 @@
 
 It looks at the disk to follow links and to leave out what is not there, and changes nothing. No
 wall trusts a link that stands where a confined command could have put it: such a path is refused.
+Everything is looked at through a `Sight`, so that a layout can be used again for as long as what it
+was made from still stands on the disk.
 """
 
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
 
+from tilth.confinement.sight import Sight
 from tilth.errors import ToolError
 from tilth.sandbox import Access
 from tilth.values import Value
@@ -59,6 +61,25 @@ class Layout(Value):
         return _cover({str(mount.target): mount for mount in self.mounts}, path)
 
 
+class Layouts:
+    """Give layouts, and give the last one again while all it was made from still stands."""
+
+    def __init__(self, fresh: Iterable[Path] = ()) -> None:
+        self._fresh = tuple(fresh)
+        self._last: tuple[Access, Sight, Layout] | None = None
+
+    def of(self, access: Access) -> Layout:
+        """Order what an access names, as the disk is now."""
+        if self._last is not None:
+            before, sight, layout = self._last
+            if before == access and sight.still_holds():
+                return layout
+        sight = Sight()
+        layout = lay_out(access, self._fresh, sight)
+        self._last = (access, sight, layout)
+        return layout
+
+
 @dataclass(frozen=True)
 class Trail:
     """Hold where a path really leads, and the links that were followed on the way."""
@@ -67,11 +88,12 @@ class Trail:
     links: tuple[Link, ...]
 
 
-def lay_out(access: Access, fresh: Iterable[Path] = ()) -> Layout:
+def lay_out(access: Access, fresh: Iterable[Path] = (), sight: Sight | None = None) -> Layout:
     """Order what an access names; `fresh` are directories that every command finds empty."""
+    looking = sight or Sight()
     found: dict[str, Mount] = {}
     links: dict[Path, Link] = {}
-    for mount, trail in _wanted(access, fresh):
+    for mount, trail in _wanted(access, fresh, looking):
         before = found.get(str(mount.target))
         if before is None or mount.kind >= before.kind:
             found[str(mount.target)] = mount
@@ -79,87 +101,86 @@ def lay_out(access: Access, fresh: Iterable[Path] = ()) -> Layout:
             links.update({link.target: link for link in trail.links})
     mounts = tuple(sorted(found.values(), key=lambda mount: len(mount.target.parts)))
     needed = tuple(mount for mount in mounts if _is_needed(found, mount))
-    _refuse_links_on_the_way(needed)
+    _refuse_links_on_the_way(needed, looking)
     covered = (link for link in links.values() if _is_covered(found, link.target))
     return Layout(mounts=needed, links=tuple(covered))
 
 
-def follow(path: Path) -> Trail:
+def follow(path: Path, sight: Sight | None = None) -> Trail:
     """Follow a path, component by component; what does not exist is taken as it is written."""
-    if os.path.realpath(path) == str(path):
-        return Trail(path, ())
+    looking = sight or Sight()
     links: list[Link] = []
-    at = Path("/")
+    at = "/"
     names = list(Path(os.path.normpath(path)).parts[1:])
     while names:
         name = names.pop(0)
         if name == "..":
-            at = at.parent
+            at = os.path.dirname(at)
             continue
-        step = at / name
-        if len(links) < _MOST_LINKS and step.is_symlink():
-            text = os.readlink(step)
-            links.append(Link(target=step, text=text))
-            onward = Path(text).parts
-            if os.path.isabs(text):
-                at, onward = Path("/"), onward[1:]
-            names[:0] = onward
-        else:
+        step = os.path.join(at, name)
+        text = looking.link(step) if len(links) < _MOST_LINKS else None
+        if text is None:
             at = step
-    return Trail(at, tuple(links))
+            continue
+        links.append(Link(target=Path(step), text=text))
+        onward = Path(text).parts
+        if os.path.isabs(text):
+            at, onward = "/", onward[1:]
+        names[:0] = onward
+    return Trail(path if at == str(path) else Path(at), tuple(links))
 
 
-def _wanted(access: Access, fresh: Iterable[Path]) -> Iterator[tuple[Mount, Trail]]:
-    writable = [follow(path) for path in access.writable]
+def _wanted(access: Access, fresh: Iterable[Path], sight: Sight) -> Iterator[tuple[Mount, Trail]]:
+    writable = [follow(path, sight) for path in access.writable]
     open_to_all = [trail.real for trail in writable]
     for path in (*access.readable, *(bind.target for bind in access.binds)):
-        _refuse_link(path, open_to_all)
-    for path in fresh:
-        trail = follow(path)
-        if trail.real.is_dir():
+        _refuse_link(path, open_to_all, sight)
+    for trail in (follow(path, sight) for path in fresh):
+        if sight.is_directory(trail.real):
             yield Mount(kind=Kind.FRESH, target=trail.real), trail
     for trail in writable:
-        if not os.path.lexists(trail.real):
+        if not sight.exists(trail.real):
             raise ToolError(f"the directory {trail.real} does not exist")
         yield Mount(kind=Kind.WRITABLE, target=trail.real, source=trail.real), trail
-    for trail in map(follow, access.readable):
-        if os.path.lexists(trail.real):
+    for trail in (follow(path, sight) for path in access.readable):
+        if sight.exists(trail.real):
             yield Mount(kind=Kind.READABLE, target=trail.real, source=trail.real), trail
-    for bind in access.binds:
-        if _link_below(bind.source, open_to_all) is not None:
-            continue  # a command has led it elsewhere, and nothing of that is to be shown
-        source, trail = follow(bind.source).real, follow(bind.target)
-        if os.path.lexists(source):
-            kind = Kind.WRITABLE if bind.writable else Kind.READABLE
-            yield Mount(kind=kind, target=trail.real, source=source), trail
-    for trail in map(follow, access.hidden):
-        if os.path.lexists(trail.real):
-            nothing = None if trail.real.is_dir() else Path(os.devnull)
+    yield from _bound(access, open_to_all, sight)
+    for trail in (follow(path, sight) for path in access.hidden):
+        if sight.exists(trail.real):
+            nothing = None if sight.is_directory(trail.real) else Path(os.devnull)
             yield Mount(kind=Kind.HIDDEN, target=trail.real, source=nothing), trail
 
 
-def _refuse_link(path: Path, writable: list[Path]) -> None:
-    link = _link_below(path, writable)
+def _bound(access: Access, open_to_all: list[Path], sight: Sight) -> Iterator[tuple[Mount, Trail]]:
+    for bind in access.binds:
+        if _link_below(bind.source, open_to_all, sight) is not None:
+            continue  # a command has led it elsewhere, and nothing of that is to be shown
+        source, trail = follow(bind.source, sight).real, follow(bind.target, sight)
+        if sight.exists(source):
+            kind = Kind.WRITABLE if bind.writable else Kind.READABLE
+            yield Mount(kind=kind, target=trail.real, source=source), trail
+
+
+def _refuse_link(path: Path, writable: list[Path], sight: Sight) -> None:
+    link = _link_below(path, writable, sight)
     if link is not None:
         raise ToolError(f"{link} is a link where the sandbox needs a plain path: remove it")
 
 
-def _link_below(path: Path, writable: list[Path]) -> Path | None:
+def _link_below(path: Path, writable: list[Path], sight: Sight) -> str | None:
     """Find a link on a path that a confined command could have put there."""
     inside = (root for root in writable if f"{path}/".startswith(f"{root}/"))
-    links = (_first_link(root, path) for root in inside)
+    links = (_first_link(root, path, sight) for root in inside)
     return next((link for link in links if link is not None), None)
 
 
-def _first_link(root: Path, path: Path) -> Path | None:
-    at = root
+def _first_link(root: Path, path: Path, sight: Sight) -> str | None:
+    at = str(root)
     for name in path.relative_to(root).parts:
-        at = at / name
-        try:
-            if stat.S_ISLNK(at.lstat().st_mode):
-                return at
-        except OSError:
-            return None
+        at = os.path.join(at, name)
+        if sight.link(at) is not None:
+            return at
     return None
 
 
@@ -182,7 +203,9 @@ def _is_needed(mounts: Mapping[str, Mount], mount: Mount) -> bool:
     """Leave out what looks the same without a mount of its own; each one costs time."""
     cover = _cover(mounts, mount.target)
     if mount.kind is Kind.HIDDEN:
-        return cover is None or not (cover.kind is Kind.HIDDEN and cover.is_empty)
+        # In an empty place no file shows; a directory is still made, so that it is read-only.
+        keeps = cover is not None and cover.kind is Kind.FRESH and mount.is_empty
+        return cover is None or not cover.is_empty or keeps
     if mount.kind is Kind.READABLE and mount.source == mount.target:
         return cover is not None and not (
             cover.kind is Kind.READABLE and cover.source == cover.target
@@ -190,11 +213,12 @@ def _is_needed(mounts: Mapping[str, Mount], mount: Mount) -> bool:
     return True
 
 
-def _refuse_links_on_the_way(mounts: tuple[Mount, ...]) -> None:
+def _refuse_links_on_the_way(mounts: tuple[Mount, ...], sight: Sight) -> None:
     """See that no mount point in a writable place is a link that leads out of it."""
     by_target = {str(mount.target): mount for mount in mounts}
     for mount in mounts:
         cover = _cover(by_target, mount.target)
         if cover is None or cover.kind is not Kind.WRITABLE or cover.source is None:
             continue
-        _refuse_link(cover.source / mount.target.relative_to(cover.target), [cover.source])
+        there = cover.source / mount.target.relative_to(cover.target)
+        _refuse_link(there, [cover.source], sight)

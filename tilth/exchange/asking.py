@@ -72,11 +72,16 @@ def ask(account: Account, model: Model, conversation: Conversation, emit: Emit) 
             turn = model.respond(conversation, _teller(conversation, emit))
             break
         except PromptTooLong as error:
-            _trim(conversation, emit, error)
+            if not _trim(conversation, emit):
+                fix = "nothing is left to leave out: use a model with more room"
+                raise ProviderError(f"{error}; {fix}") from error
     turn = turn.model_copy(update={"content": tuple(account.mask.data(list(turn.content)))})
     account.meter.add_turn(conversation.role, turn)
     emit(_record(conversation, turn))
     conversation.hear(turn.content)
+    if turn.filled_window:
+        # It was cut for want of room, and so would the next one be.
+        _trim(conversation, emit)
     return turn
 
 
@@ -139,13 +144,17 @@ def _record(conversation: Conversation, turn: Turn) -> ModelCall:
     )
 
 
-def _trim(conversation: Conversation, emit: Emit, error: PromptTooLong) -> None:
-    """Stub all but the last tool results in one step, rarely, so that the cache lives on."""
+def _trim(conversation: Conversation, emit: Emit) -> bool:
+    """Stub all but the last tool results in one step, rarely, so that the cache lives on.
+
+    Tells whether there was anything to leave out.
+    """
     call_ids = _trimmable(conversation)
     if not call_ids:
-        raise ProviderError(f"{error}; nothing is left to leave out: use a model with more room")
+        return False
     conversation.trim(frozenset(call_ids), TRIM_STUB)
     emit(ContextTrimmed(conversation=conversation.id, call_ids=tuple(call_ids), stub=TRIM_STUB))
+    return True
 
 
 def _trimmable(conversation: Conversation) -> list[str]:

@@ -58,6 +58,8 @@ class Worktree:
         """Register the worktree and make its directory, still without files."""
         git = Git(self._source.git_dir, self._source.git_dir)
         git.run("worktree", "add", "--no-checkout", str(self.path), self._branch)
+        with writing(self.path):
+            self.path.chmod(stat.S_IRWXU)
 
     def put(self, rev: str) -> None:
         """Make the files equal to `rev`; only what it ignores, and caches, may stay."""

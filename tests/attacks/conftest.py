@@ -1,0 +1,24 @@
+"""One raid for all ways out: every attack in one session of one hostile worker."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from hostile import Raid, attack, open_world, raid
+from walls import bubblewrap
+from ways_out import BOUNDS, DAEMONS, PLANTED, SWAPPER, WAYS_OUT, write_file
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _wall_needed() -> None:
+    bubblewrap()
+
+
+@pytest.fixture(scope="session")
+def raided() -> Iterator[Raid]:
+    others = {f"daemon {name}": attack(line) for name, line in DAEMONS.items()}
+    others |= {f"bound {name}": attack(answer) for name, answer in BOUNDS.items()}
+    others |= {"swap": attack(SWAPPER, write_file("w40/planted")), "plant": attack(*PLANTED)}
+    with open_world("raid") as world:
+        yield raid(world, {**WAYS_OUT, **others})
