@@ -156,10 +156,7 @@ def worker_message(view: WorkerView) -> str:
 
 def evaluator_message(view: EvaluatorView, nonce: str) -> str:
     """Write the one message the evaluator judges by."""
-
-    def block(name: str, text: str) -> str:
-        return f"<<<{nonce} {name}\n{text}\n{nonce}>>>"
-
+    block = _fence(nonce)
     tests = [block(test.name, _bounded(test.text)) for test in view.seed_tests]
     conventions = [block(file.name, _bounded(file.text)) for file in view.conventions]
     return render(
@@ -186,10 +183,7 @@ def evaluator_message(view: EvaluatorView, nonce: str) -> str:
 
 def dispute_message(view: DisputeView, nonce: str) -> str:
     """Write the one message the evaluator rules on a blocker by."""
-
-    def block(name: str, text: str) -> str:
-        return f"<<<{nonce} {name}\n{text}\n{nonce}>>>"
-
+    block = _fence(nonce)
     tests = [block(test.name, _bounded(test.text)) for test in view.seed_tests]
     said = f"{view.blocker.reason}\n\n{view.blocker.evidence or ''}".strip()
     return render(
@@ -204,6 +198,15 @@ def dispute_message(view: DisputeView, nonce: str) -> str:
         blocker=block("blocker", said),
         diff=block("diff", view.diff[:DIFF_LIMIT] or "(no change)"),
     )
+
+
+def _fence(nonce: str) -> Callable[[str, str], str]:
+    """Give what puts a text between marks that nobody who wrote it could know."""
+
+    def block(name: str, text: str) -> str:
+        return f"<<<{nonce} {name}\n{text}\n{nonce}>>>"
+
+    return block
 
 
 def _blocked(heading: str, body: str, block: Callable[[str, str], str]) -> str:

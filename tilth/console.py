@@ -18,7 +18,7 @@ from tilth.events import Event
 from tilth.payloads import Stop
 from tilth.telling import figures
 from tilth.telling.closing import closing
-from tilth.telling.note import Note, Tone
+from tilth.telling.note import STYLES, Note, Tone
 from tilth.telling.scene import STOPPED, ConsoleContext, Scene
 from tilth.telling.words import opening, tell
 
@@ -37,15 +37,6 @@ _LABEL = 10
 _WRAPPED_LINES = 3
 _DOING_ROOM = 28
 _WORTH_TIMING_S = 2
-_STYLES = {
-    Tone.PLAIN: "",
-    Tone.QUIET: "dim",
-    Tone.HEAD: "bold",
-    Tone.GOOD: "green",
-    Tone.BAD: "red",
-    Tone.WARN: "yellow",
-    Tone.LOUD: "bold yellow",
-}
 _ASCII = str.maketrans({"✓": "+", "✗": "x", "·": "-", "…": "...", "⏎": "\\n", "→": "->"})
 
 
@@ -281,7 +272,7 @@ class _Brush:
 
     def _head(self, note: Note, width: int, indent: int, *, roomy: bool) -> Iterator[Text]:
         label = self._label(note, roomy=roomy)
-        text = self._text(_marked(note), _STYLES[note.tone])
+        text = self._text(_marked(note), STYLES[note.tone])
         if note.whole:
             yield label.append_text(text)
             return
@@ -295,7 +286,7 @@ class _Brush:
         yield from rest
 
     def _label(self, note: Note, *, roomy: bool) -> Text:
-        style = _STYLES[note.tone] if note.tone is Tone.LOUD else "dim"
+        style = STYLES[note.tone] if note.tone is Tone.LOUD else "dim"
         if note.opens:
             return self._text(f"{note.label} ", style)
         if roomy:

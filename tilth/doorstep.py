@@ -27,11 +27,13 @@ _CHUNK_BYTES = 4096
 class Doorstep(Value):
     """Say with which options a wall tells and waits, and what is to hold for the command.
 
-    `limits` are resource limits by their number; `groups` are control groups it is put into.
+    `limits` are resource limits by their number; `groups` are control groups it is put into. What
+    the wall's program is to read from a descriptor stands in `hands`, by the option that names it.
     """
 
     tells: str
     waits: str
+    hands: Mapping[str, bytes] = {}
     limits: Mapping[int, int] = {}
     groups: tuple[Path, ...] = ()
 
@@ -49,12 +51,16 @@ class Door:
     def __init__(self, doorstep: Doorstep | None) -> None:
         self._doorstep = doorstep
         self._open: set[int] = set()
+        self._handed: dict[str, int] = {}
 
     def __enter__(self) -> Door:
         if self._doorstep is not None:
             self._hears, self._tells = os.pipe()
             self._waits, self._opens = os.pipe()
             self._open = {self._hears, self._tells, self._waits, self._opens}
+            for option, content in self._doorstep.hands.items():
+                self._handed[option] = _holding(content)
+            self._open.update(self._handed.values())
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -63,7 +69,9 @@ class Door:
     @property
     def lent(self) -> tuple[int, ...]:
         """Name the descriptors that the wall's program must get."""
-        return () if self._doorstep is None else (self._tells, self._waits)
+        if self._doorstep is None:
+            return ()
+        return (self._tells, self._waits, *self._handed.values())
 
     def before(self, argv: tuple[str, ...]) -> tuple[str, ...]:
         """Tell the wall's program of its descriptors."""
@@ -71,7 +79,9 @@ class Door:
         if step is None:
             return argv
         program, *rest = argv
-        return (program, step.tells, str(self._tells), step.waits, str(self._waits), *rest)
+        named = {step.tells: self._tells, step.waits: self._waits, **self._handed}
+        words = (word for option, number in named.items() for word in (option, str(number)))
+        return (program, *words, *rest)
 
     def let_in(self, until: float) -> None:
         """Set the limits on the command and let it go; ToolError if they cannot be set.
@@ -113,3 +123,11 @@ class Door:
             if descriptor in self._open:
                 self._open.remove(descriptor)
                 os.close(descriptor)
+
+
+def _holding(content: bytes) -> int:
+    """Open a file that stands nowhere and holds some bytes, at its start."""
+    descriptor = os.memfd_create("tilth")
+    os.write(descriptor, content)
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    return descriptor

@@ -231,6 +231,8 @@ def _hear_case(bench: Bench, attempt: Attempt, plan: Plan, call: ToolCall) -> To
         return _act_on(bench, attempt, call, case, reject)
     validation = _validate(bench, attempt, plan, submission)
     if not validation.passed:
+        # A case heard again after a crash had passed before.
+        _move(bench, attempt, Status.IN_PROGRESS)
         return give_result(bench, attempt, call, validation.render(), is_error=True)
     attempt.green = Green(submission.tree, case)
     _move(bench, attempt, Status.PENDING_EVAL)
@@ -276,7 +278,7 @@ def _validate(bench: Bench, attempt: Attempt, plan: Plan, submission: Submission
     baseline = _baseline(bench, attempt)
     validation = bench.gate.validate(attempt.task, plan, attempt.base, submission.tree, baseline)
     for report in validation.reports:
-        attempt.emit(validator_run(report, phase="case", tree=submission.tree))
+        attempt.emit(validator_run(bench, report, phase="case", tree=submission.tree))
     if validation.tampered:
         attempt.emit(SeedTampered(files=validation.tampered, notes=validation.notes))
     return validation

@@ -123,7 +123,7 @@ def _finish_landing(bench: Bench, footing: Footing, attempt: Attempt, exchange: 
             score=_score(bench, attempt, record),
             below_bar=record.below_bar,
         )
-        landing.finish(bench, attempt, landed, exchange.green)
+        landing.finish(bench, attempt, landed, exchange.green_of(record.tree))
         return True
     if record is not None or attempt.task.status is Status.FAILED:
         if record is not None:

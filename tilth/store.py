@@ -10,6 +10,7 @@ import fcntl
 import json
 import os
 import tempfile
+import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
@@ -20,6 +21,8 @@ from tilth.failpoint import reach
 
 PRIVATE_DIR = 0o700
 PRIVATE_FILE = 0o600
+_GHOST_TRIES = 100
+_GHOST_PAUSE_S = 0.02
 _LONGEST_LINE = 512 * 1024 * 1024
 
 
@@ -185,10 +188,25 @@ def lock_holder(path: Path) -> str | None:
     try:
         fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
-        return os.pread(handle, 32, 0).decode("ascii", "replace").strip() or "unknown"
+        pid = _written_pid(handle)
+        return pid if _is_alive(pid) else None
     finally:
         os.close(handle)
     return None
+
+
+def _written_pid(handle: int) -> str:
+    return os.pread(handle, 32, 0).decode("ascii", "replace").strip()
+
+
+def _is_alive(pid: str) -> bool:
+    try:
+        os.kill(int(pid), 0)
+    except (ValueError, OverflowError, ProcessLookupError):
+        return False
+    except PermissionError:
+        return True
+    return True
 
 
 class Lock:
@@ -205,19 +223,32 @@ class Lock:
         except OSError as error:
             raise _cannot_write(self._path, error) from error
         try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            holder = os.pread(handle, 32, 0).decode("ascii", "replace").strip() or "unknown"
+            self._take(handle)
+        except BaseException:
             os.close(handle)
-            name = self._path.parent.name
-            raise SessionBusy(
-                f"session {name} is in use by process {holder}; wait for it or stop it first"
-            ) from None
-        except OSError as error:
-            os.close(handle)
-            raise _cannot_write(self._path, error) from error
+            raise
         self._handle = handle
         self._write_pid()
+
+    def _take(self, handle: int) -> None:
+        for _ in range(_GHOST_TRIES):
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                holder = _written_pid(handle)
+                if _is_alive(holder):
+                    break
+                # Its holder is dead: what is left is a child of its that has not begun to run, or
+                # somebody who only looks. Both are gone in a moment.
+                time.sleep(_GHOST_PAUSE_S)
+            except OSError as error:
+                raise _cannot_write(self._path, error) from error
+            else:
+                return
+        raise SessionBusy(
+            f"session {self._path.parent.name} is in use by process {holder or 'unknown'}; "
+            "wait for it or stop it first"
+        )
 
     def _write_pid(self) -> None:
         try:

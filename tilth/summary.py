@@ -13,8 +13,9 @@ from pydantic import ValidationError
 
 from tilth.errors import CorruptSession
 from tilth.events import Event
-from tilth.tally.counts import KINDS, Line, Sums
+from tilth.tally.counts import KINDS, Line
 from tilth.tally.rollup import Spent, Summary, TaskSummary
+from tilth.tally.sums import Sums
 from tilth.values import describe_faults
 
 __all__ = ["Spent", "Summary", "Tally", "TaskSummary", "fold"]
@@ -29,15 +30,16 @@ class Tally:
     @property
     def whole(self) -> Summary:
         """Give the sums of the session, without its tasks."""
-        return self._sums.whole
+        return self._sums.whole.value()
 
     def task(self, task_id: str) -> TaskSummary:
         """Give one task's roll-up; a task nothing has happened to is empty."""
-        return self._sums.task(task_id)
+        found = self._sums.tasks.get(task_id)
+        return TaskSummary() if found is None else found.value()
 
     def summary(self) -> Summary:
         """Give the roll-up as it stands now."""
-        return self.whole.model_copy(update={"tasks": dict(self._sums.tasks)})
+        return self._sums.summary()
 
     def take(self, event: Event) -> None:
         """Count an event as it happens."""
@@ -67,14 +69,12 @@ class Tally:
         kind = KINDS.get(line.type)
         seen = None if kind is None else kind.model_validate(line.payload)
         sums = self._sums
-        sums.change(
-            events=sums.whole.events + 1,
-            session=line.session,
-            started=sums.whole.started or line.ts,
-            updated=line.ts,
-        )
+        whole = sums.whole
+        whole.add("events")
+        started = whole["started"] or line.ts
+        whole.set(session=line.session, started=started, updated=line.ts)
         if line.task_id is not None and line.task_id not in sums.tasks:
-            sums.change_task(line.task_id, started=line.ts)
+            sums.task(line.task_id).set(started=line.ts)
         if seen is not None:
             seen.count(sums, line)
 

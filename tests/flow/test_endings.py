@@ -320,3 +320,22 @@ def test_a_prompt_that_is_too_long_is_answered_by_trimming(site: Site) -> None:
     assert len(trimmed["call_ids"]) == 2
     retried = run.asked("worker")[9].body["messages"]
     assert retried[2]["content"][0]["content"] == trimmed["stub"]
+
+
+def test_an_answer_cut_by_a_full_window_makes_room_for_the_next(site: Site) -> None:
+    steps: list[Answer] = [call("bash", command=f"seq {n} 900") for n in range(8)]
+    cut = call("bash", command="touch cut.txt").but(stop_reason="model_context_window_exceeded")
+    run = site.run(site.bundle(1), worker=[*steps, cut, solve(1) + submit(1)], evaluator=[accept()])
+    assert run.code == 0
+    trimmed = run.of("context_trimmed")[0]
+    assert run.asked("worker")[9].body["messages"][2]["content"][0]["content"] == trimmed["stub"]
+    assert "cut.txt" not in git(site.repo, "ls-tree", "--name-only", run.branch)
+
+
+def test_what_looks_like_a_key_is_masked_in_a_validators_report(site: Site) -> None:
+    key = "sk-" + "live" * 6
+    shows = write("feature1.py", f"def add1(x):\n    return {key!r}\n")
+    run = site.run(site.bundle(1), worker=[shows + submit(1)], TILTH_MAX_ITERATIONS_PER_TASK="1")
+    reports = run.of("validator_run")
+    assert [report["phase"] for report in reports if report["name"] == "pytest"] == ["base", "case"]
+    assert not any(key in report["output"] for report in reports)

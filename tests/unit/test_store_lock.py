@@ -127,3 +127,20 @@ def test_the_holder_can_be_asked_for_without_taking_the_lock(path: Path) -> None
     assert lock_holder(path) is None
     with Lock(path):
         assert lock_holder(path) == str(os.getpid())
+
+
+def test_a_lock_that_only_a_dead_holders_child_still_has_is_waited_for(tmp_path: Path) -> None:
+    path = tmp_path / "lock"
+    script = (
+        "import fcntl, os, sys, time\n"
+        f"handle = os.open({str(path)!r}, os.O_RDWR | os.O_CREAT)\n"
+        "fcntl.flock(handle, fcntl.LOCK_EX)\n"
+        "os.write(handle, f'{os.getpid()}\\n'.encode())\n"
+        "if os.fork() == 0:\n"
+        "    time.sleep(0.3)\n"
+        "os._exit(0)\n"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True)
+    assert lock_holder(path) is None
+    with Lock(path):
+        assert lock_holder(path) == str(os.getpid())

@@ -18,7 +18,7 @@ from tilth.cli.proving import prover
 from tilth.cli.resuming import read_facts
 from tilth.cli.seeds import choose, give_up
 from tilth.cli.workbench import Workshop, open_workshop
-from tilth.clock import SystemClock, stamp
+from tilth.clock import SystemClock
 from tilth.errors import (
     CapReached,
     DiskError,
@@ -43,7 +43,7 @@ from tilth.seed.recall import Recalled, recall
 from tilth.seed.sink import SessionSink
 from tilth.seed.table import Table
 from tilth.seed.terminal import TerminalFrontend
-from tilth.session import Checkpoint, Session, SessionStatus, branch_of, session_id
+from tilth.session import Session, SessionStatus
 from tilth.settings import Settings, known_secrets, load
 from tilth.tools import Toolbox
 from tilth.workspace import Workspace
@@ -148,20 +148,9 @@ def _frontend(wishes: Wishes, environ: Mapping[str, str]) -> InterviewFrontend:
 
 
 def _create(shop: Workshop) -> Session:
-    clock = SystemClock()
-    moment = clock.now()
-    name = session_id(moment, secrets.token_hex(3))
-    checkpoint = Checkpoint(
-        session=name,
-        status=SessionStatus.INTERVIEWING,
-        source=str(shop.source.root),
-        branch=branch_of(name),
-        base_commit=shop.source.head,
-        created=stamp(moment),
-        updated=stamp(moment),
-    )
+    checkpoint = shop.checkpoint(SessionStatus.INTERVIEWING)
     sessions = shop.settings.sessions_dir
-    return Session.new(sessions, checkpoint, None, {}, clock=clock, mask=shop.mask)
+    return Session.new(sessions, checkpoint, None, {}, clock=SystemClock(), mask=shop.mask)
 
 
 def _anchor(shop: Workshop, brief: str | None) -> Anchor:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 from collections.abc import Mapping, MutableMapping
 from pathlib import Path
 
@@ -13,14 +12,14 @@ from tilth.cli.picking import can_ask, pick
 from tilth.cli.resuming import first_steps, read_facts, resumable_sessions, resume
 from tilth.cli.seeds import no_prepared_session, prepared_session
 from tilth.cli.workbench import Workshop, open_workshop, seat_reviewers
-from tilth.clock import SystemClock, stamp
+from tilth.clock import SystemClock
 from tilth.errors import UserError
 from tilth.loop import run
 from tilth.messages import Role
 from tilth.recall.memory import Memory
 from tilth.repository import trees
 from tilth.repository.repo import SourceRepo, open_source
-from tilth.session import Checkpoint, Session, SessionStatus, branch_of, session_id
+from tilth.session import Session, SessionStatus
 from tilth.settings import Settings, load
 from tilth.workspace import Workspace
 
@@ -108,24 +107,10 @@ def repo_for(repo: Path | None, prd: Path) -> Path:
 
 def create(shop: Workshop, bundle: Bundle) -> Session:
     """Make a session's directory; branch and worktree follow when it stands up."""
-    clock = SystemClock()
-    moment = clock.now()
-    name = session_id(moment, secrets.token_hex(3))
-    checkpoint = Checkpoint(
-        session=name,
-        status=SessionStatus.RUNNING,
-        source=str(shop.source.root),
-        branch=branch_of(name),
-        base_commit=shop.source.head,
-        prd=str(bundle.prd),
-        prd_sha256=bundle.sha256,
-        created=stamp(moment),
-        updated=stamp(moment),
-    )
+    checkpoint = shop.checkpoint(SessionStatus.RUNNING, bundle)
     tests = {**standing_tests(shop.source, bundle), **bundle.tests}
-    return Session.new(
-        shop.settings.sessions_dir, checkpoint, bundle.plan, tests, clock=clock, mask=shop.mask
-    )
+    sessions, clock = shop.settings.sessions_dir, SystemClock()
+    return Session.new(sessions, checkpoint, bundle.plan, tests, clock=clock, mask=shop.mask)
 
 
 def standing_tests(source: SourceRepo, bundle: Bundle) -> dict[str, bytes]:

@@ -17,9 +17,10 @@ from types import FrameType
 from tilth import __version__
 from tilth.bench import Bench
 from tilth.budget import Allowance, Caps
+from tilth.bundle import Bundle
 from tilth.cli.edge import tell
 from tilth.cli.quarters import Quarters, make_home
-from tilth.clock import SystemClock
+from tilth.clock import SystemClock, stamp
 from tilth.concealment import conceal
 from tilth.configuration.variables import VARIABLES
 from tilth.confinement.choosing import open_wall
@@ -38,7 +39,7 @@ from tilth.recall.memory import Memory
 from tilth.repository.repo import SourceRepo
 from tilth.reviewers import Panel, is_same_model, read_reviewers
 from tilth.sandbox import Confinement
-from tilth.session import Session
+from tilth.session import Checkpoint, Session, SessionStatus, branch_of, session_id
 from tilth.settings import Endpoint, SandboxChoice, Settings, known_secrets
 from tilth.summary import fold
 from tilth.workspace import Workspace
@@ -66,6 +67,22 @@ class Workshop:
     sinks: tuple[Sink, ...] = ()
     quiet: bool = False
     advises: bool = True
+
+    def checkpoint(self, status: SessionStatus, bundle: Bundle | None = None) -> Checkpoint:
+        """Name a new session and say where it begins."""
+        moment = SystemClock().now()
+        name = session_id(moment, secrets.token_hex(3))
+        return Checkpoint(
+            session=name,
+            status=status,
+            source=str(self.source.root),
+            branch=branch_of(name),
+            base_commit=self.source.head,
+            prd=str(bundle.prd) if bundle else None,
+            prd_sha256=bundle.sha256 if bundle else None,
+            created=stamp(moment),
+            updated=stamp(moment),
+        )
 
     def start_of(self, session: Session) -> SessionStart:
         """Say with what a session sets out."""

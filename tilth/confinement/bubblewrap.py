@@ -3,8 +3,8 @@
 The command gets a mount, process, network, IPC and user namespace of its own: the system
 read-only, fresh `/proc` and `/dev` (read-only too: as root, a setting of the kernel could
 otherwise be changed through it), empty `/tmp`, `/run` and the like, no capability, no way to
-more namespaces. The environment is the command's alone: bubblewrap is started with it too, since
-it can be read behind the wall.
+more namespaces, and no system call that would lead past them. The environment is the command's
+alone: bubblewrap is started with it too, since it can be read behind the wall.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from tilth.confinement import unsafe
 from tilth.confinement.cgroup import Cgroup
 from tilth.confinement.layout import Kind, Layout, Layouts, Mount
 from tilth.confinement.limits import DEFAULT_LIMITS, Limits, amounts
+from tilth.confinement.syscalls import refusals
 from tilth.doorstep import Doorstep
 from tilth.errors import ToolError
 from tilth.processes import MARK
@@ -65,9 +66,11 @@ class Bubblewrap:
         return command.model_copy(update={"argv": argv, "doorstep": self._doorstep()})
 
     def _doorstep(self) -> Doorstep:
+        refused = refusals()
         return Doorstep(
             tells="--info-fd",
             waits="--block-fd",
+            hands={} if refused is None else {"--seccomp": refused},
             limits=amounts(self.limits),
             groups=() if self.cgroup is None else self.cgroup.directories,
         )

@@ -6,14 +6,16 @@ which a read-only mount does not close. It looks and never changes anything.
 
 from __future__ import annotations
 
+import functools
 import os
 import stat
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 _SOCKETS = Path("/proc/net/unix")
 _PRIVATE_TREES = (Path("/etc"), Path("/var/spool"), Path("/var/lib/private"))
-_PATH_COLUMN = 7
+_INODE_COLUMN, _PATH_COLUMN = 6, 7
 _OPEN_DIRECTORY = stat.S_IROTH | stat.S_IXOTH
 
 
@@ -51,6 +53,30 @@ def sockets(table: Path = _SOCKETS) -> tuple[Path, ...]:
         lines = table.read_text("utf-8", "surrogateescape").splitlines()[1:]
     except OSError:
         return ()
-    rows = (line.split(maxsplit=_PATH_COLUMN) for line in lines)
-    paths = {row[_PATH_COLUMN] for row in rows if len(row) > _PATH_COLUMN}
-    return tuple(Path(path) for path in sorted(paths) if path.startswith("/"))
+    rows = [line.split(maxsplit=_PATH_COLUMN) for line in lines]
+    named = {(row[_PATH_COLUMN], row[_INODE_COLUMN]) for row in rows if len(row) > _PATH_COLUMN}
+    paths = {Path(path) for path, _ in named if path.startswith("/")}
+    # A name with "@" is an abstract one, which stands in no file system.
+    relative = frozenset(item for item in named if not item[0].startswith(("/", "@")))
+    return tuple(sorted(paths.union(_owned(relative) if relative else ())))
+
+
+@functools.lru_cache(maxsize=1)
+def _owned(sockets: frozenset[tuple[str, str]]) -> frozenset[Path]:
+    """Find sockets with relative names, by where the programs that hold them stand."""
+    names = {f"socket:[{inode}]": name for name, inode in sockets}
+    found: set[Path] = set()
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            held = {_led_to(process / "fd" / number) for number in os.listdir(process / "fd")}
+            here = Path(os.readlink(process / "cwd"))
+            found.update(here / names[one] for one in held & names.keys())
+    return frozenset(found)
+
+
+def _led_to(link: Path) -> str:
+    """Follow a descriptor's link; one that was closed meanwhile leads nowhere."""
+    try:
+        return os.readlink(link)
+    except OSError:
+        return ""

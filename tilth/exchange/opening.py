@@ -92,20 +92,20 @@ def take_baseline(bench: Bench, task: Task, plan: Plan, base: str, emit: Emit) -
     """Prove the seed tests red on the untouched base, and record what was found."""
     baseline = bench.gate.baseline(task, plan, base)
     if baseline.report is not None:
-        emit(validator_run(baseline.report, phase="base", tree=base))
+        emit(validator_run(bench, baseline.report, phase="base", tree=base))
     if baseline.already_green:
         emit(SeedAlreadyGreen(tests=baseline.already_green))
     return baseline
 
 
-def validator_run(report: Report, *, phase: str, tree: str) -> ValidatorRun:
-    """Make the event of one validator's report."""
+def validator_run(bench: Bench, report: Report, *, phase: str, tree: str) -> ValidatorRun:
+    """Make the event of one validator's report; its output is masked like a tool's."""
     return ValidatorRun(
         name=report.name,
         phase="base" if phase == "base" else "case",
         passed=report.passed,
         exit_code=report.exit_code,
-        output=report.output,
+        output=bench.mask.result(report.output),
         duration_ms=report.duration_ms,
         tree=tree,
         tests=report.tests,

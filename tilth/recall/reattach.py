@@ -48,6 +48,12 @@ class Exchange:
     def answered(self) -> dict[str, ToolResult]:
         return dict(self.thread.results) if self.thread and self.open_turn else {}
 
+    def green_of(self, tree: str) -> Green | None:
+        """Give a landed tree with its case; without an evaluator only the case tells of it."""
+        if self.submitted is not None and self.submitted["tree"] == tree:
+            return Green(tree, Case.model_validate(self.submitted["case"]))
+        return self.green
+
     def unanswered(self, control: frozenset[str]) -> tuple[ToolCall, ...]:
         """Give the worktree calls of the open answer that have no recorded result."""
         turn = self.open_turn

@@ -12,50 +12,12 @@ from pydantic import ConfigDict, Field
 
 from tilth.inert import one_line
 from tilth.messages import Role, Usage
-from tilth.tally.rollup import (
-    CapNote,
-    GateCount,
-    RequestNote,
-    Spent,
-    Summary,
-    TaskSummary,
-    VerdictNote,
-    open_concerns,
-)
+from tilth.tally.rollup import CapNote, GateCount, RequestNote, VerdictNote, open_concerns
+from tilth.tally.sums import Sums
 from tilth.values import Value
 from tilth.verdict import Decision
 
 CONCERN_LIMIT = 200
-
-
-class Sums:
-    """Hold the roll-up while it grows: the session's sums and each task's."""
-
-    def __init__(self) -> None:
-        self.whole = Summary()
-        self.tasks: dict[str, TaskSummary] = {}
-
-    def task(self, task_id: str) -> TaskSummary:
-        """Give one task's roll-up; a task nothing has happened to is empty."""
-        return self.tasks.get(task_id) or TaskSummary()
-
-    def change(self, **changes: Any) -> None:
-        """Replace fields of the whole."""
-        self.whole = self.whole.model_copy(update=changes)
-
-    def change_task(self, task_id: str | None, **changes: Any) -> None:
-        """Replace fields of one task; what belongs to no task changes none."""
-        if task_id is not None:
-            self.tasks[task_id] = self.task(task_id).model_copy(update=changes)
-
-    def add(self, task_id: str | None, field: str) -> None:
-        """Add one to a counter of a task."""
-        if task_id is not None:
-            self.change_task(task_id, **{field: getattr(self.task(task_id), field) + 1})
-
-
-def _more(counts: Mapping[str, int], key: str) -> dict[str, int]:
-    return {**counts, key: counts.get(key, 0) + 1}
 
 
 class Line(Value):
@@ -96,30 +58,26 @@ class _SessionStart(Seen):
     sandbox: str | None = None
 
     def count(self, sums: Sums, line: Line) -> None:
-        sums.change(starts=sums.whole.starts + 1, **dict(self))
+        sums.whole.add("starts")
+        sums.whole.set(**dict(self))
 
 
 class _SessionResume(Seen):
     retried: tuple[str, ...] = ()
 
     def count(self, sums: Sums, line: Line) -> None:
-        sums.change(starts=sums.whole.starts + 1, ended=None)
+        sums.whole.add("starts")
+        sums.whole.set(ended=None)
         for task_id in self.retried:
-            sums.change_task(task_id, outcome="open", reason=None, ended=None)
+            sums.task(task_id).set(outcome="open", reason=None, ended=None)
 
 
 class _ContextReset(Seen):
     def count(self, sums: Sums, line: Line) -> None:
-        if line.task_id is not None:
-            sums.change_task(
-                line.task_id,
-                attempts=sums.task(line.task_id).attempts + 1,
-                attempt_iterations=0,
-                attempt_rejections=0,
-                outcome="open",
-                reason=None,
-                ended=None,
-            )
+        task = sums.task(line.task_id)
+        task.add("attempts")
+        task.set(attempt_iterations=0, attempt_rejections=0)
+        task.set(outcome="open", reason=None, ended=None)
 
 
 class _Usage(Usage):
@@ -136,76 +94,47 @@ class _ModelCall(Seen):
 
     def count(self, sums: Sums, line: Line) -> None:
         worked = int(self.role == Role.WORKER)
-        whole = sums.whole
-        unknown = whole.unknown_prices
-        if self.cost_usd is None and self.model not in unknown:
-            unknown = (*unknown, self.model)
-        sums.change(
-            **self._added(whole),
-            by_role=self._by_role(whole.by_role),
-            iterations=whole.iterations + worked,
-            unknown_prices=unknown,
-        )
-        if line.task_id is None:
-            return
-        task = sums.task(line.task_id)
-        sums.change_task(
-            line.task_id,
-            **self._added(task),
-            by_role=self._by_role(task.by_role),
-            iterations=task.iterations + worked,
-            attempt_iterations=task.attempt_iterations + worked,
-        )
-
-    def _by_role(self, by_role: Mapping[str, Spent]) -> dict[str, Spent]:
-        role = str(self.role)
-        return {**by_role, role: Spent(**self._added(by_role.get(role) or Spent()))}
-
-    def _added(self, to: Spent) -> dict[str, Any]:
-        return {
-            "model_calls": to.model_calls + 1,
-            "tokens": to.tokens + self.usage.counted,
-            "usage": to.usage + self.usage,
-            # Rounded so that a long sum shows no dust of binary fractions.
-            "cost_usd": round(to.cost_usd + (self.cost_usd or 0.0), 9),
-            "cost_unknown_calls": to.cost_unknown_calls + (self.cost_usd is None),
-        }
+        whole, task = sums.whole, sums.task(line.task_id)
+        if self.cost_usd is None and self.model not in whole["unknown_prices"]:
+            whole.append("unknown_prices", self.model)
+        for draft in (whole, task):
+            draft.spend(str(self.role), self.usage, self.cost_usd)
+            draft.add("iterations", worked)
+        task.add("attempt_iterations", worked)
 
 
 class _ModelRetry(Seen):
     def count(self, sums: Sums, line: Line) -> None:
-        sums.change(retries=sums.whole.retries + 1)
-        sums.add(line.task_id, "retries")
+        sums.whole.add("retries")
+        sums.task(line.task_id).add("retries")
 
 
 class _Nudge(Seen):
     def count(self, sums: Sums, line: Line) -> None:
-        sums.add(line.task_id, "nudges")
+        sums.task(line.task_id).add("nudges")
 
 
 class _PreToolBlock(Seen):
     def count(self, sums: Sums, line: Line) -> None:
-        sums.add(line.task_id, "blocked_calls")
+        sums.task(line.task_id).add("blocked_calls")
 
 
 class _CaseParseError(Seen):
     def count(self, sums: Sums, line: Line) -> None:
-        sums.add(line.task_id, "unreadable_cases")
+        sums.task(line.task_id).add("unreadable_cases")
 
 
 class _EvaluatorParseError(Seen):
     def count(self, sums: Sums, line: Line) -> None:
-        sums.add(line.task_id, "unreadable_verdicts")
+        sums.task(line.task_id).add("unreadable_verdicts")
 
 
 class _ToolCalled(Seen):
     name: str
 
     def count(self, sums: Sums, line: Line) -> None:
-        sums.change(tools=_more(sums.whole.tools, self.name))
-        if line.task_id is not None:
-            tools = _more(sums.task(line.task_id).tools, self.name)
-            sums.change_task(line.task_id, tools=tools)
+        sums.whole.add_in("tools", self.name)
+        sums.task(line.task_id).add_in("tools", self.name)
 
 
 class _ToolResulted(Seen):
@@ -214,7 +143,7 @@ class _ToolResulted(Seen):
 
     def count(self, sums: Sums, line: Line) -> None:
         if self.is_error or self.exit_code:
-            sums.add(line.task_id, "tool_failures")
+            sums.task(line.task_id).add("tool_failures")
 
 
 class _ValidatorRun(Seen):
@@ -223,29 +152,29 @@ class _ValidatorRun(Seen):
     passed: bool
 
     def count(self, sums: Sums, line: Line) -> None:
-        if line.task_id is None or self.phase != "case":
+        if self.phase != "case":
             return
-        gates = sums.task(line.task_id).validators
+        task = sums.task(line.task_id)
+        gates = task["validators"]
         old = gates.get(self.name) or GateCount()
         new = GateCount(passed=old.passed + self.passed, failed=old.failed + (not self.passed))
-        sums.change_task(line.task_id, validators={**gates, self.name: new})
+        task.set(validators={**gates, self.name: new})
 
 
 class _SeedTampered(Seen):
     files: tuple[str, ...] = ()
 
     def count(self, sums: Sums, line: Line) -> None:
-        if line.task_id is not None:
-            known = sums.task(line.task_id).tampered
-            new = tuple(name for name in self.files if name not in known)
-            sums.change_task(line.task_id, tampered=known + new)
+        task = sums.task(line.task_id)
+        known = task["tampered"]
+        task.append("tampered", *(name for name in self.files if name not in known))
 
 
 class _SeedAlreadyGreen(Seen):
     tests: tuple[str, ...] = ()
 
     def count(self, sums: Sums, line: Line) -> None:
-        sums.change_task(line.task_id, already_green=self.tests)
+        sums.task(line.task_id).set(already_green=self.tests)
 
 
 class _Case(Seen):
@@ -257,7 +186,7 @@ class _CaseSubmitted(Seen):
     case: _Case
 
     def count(self, sums: Sums, line: Line) -> None:
-        sums.change_task(line.task_id, **dict(self.case))
+        sums.task(line.task_id).set(**dict(self.case))
 
 
 class _EvaluatorVerdict(Seen):
@@ -273,21 +202,19 @@ class _EvaluatorVerdict(Seen):
 
     def count(self, sums: Sums, line: Line) -> None:
         named = str(self.rejection_category or self.verdict)
-        sums.change(verdicts=_more(sums.whole.verdicts, named))
-        if line.task_id is None:
-            return
+        sums.whole.add_in("verdicts", named)
         task = sums.task(line.task_id)
+        task.add_in("verdicts", named)
+        task.append("history", self._note(line))
+        task.set(open_concerns=open_concerns(task["history"]))
         rejected = self.verdict != Decision.ACCEPT
-        earned = rejected and (self.source == "evaluator" or self.parse_failed)
-        history = (*task.history, self._note(line))
-        sums.change_task(
-            line.task_id,
-            verdicts=_more(task.verdicts, named),
-            history=history,
-            open_concerns=open_concerns(history),
-            attempt_rejections=task.attempt_rejections + earned,
-            score=task.score if self.score is None else self.score,
-        )
+        task.add("attempt_rejections", rejected and (self._is_evaluators or self.parse_failed))
+        if self.score is not None:
+            task.set(score=self.score)
+
+    @property
+    def _is_evaluators(self) -> bool:
+        return self.source == "evaluator"
 
     def _note(self, line: Line) -> VerdictNote:
         return VerdictNote(
@@ -305,8 +232,7 @@ class _OperatorRequested(Seen):
     text: str
 
     def count(self, sums: Sums, line: Line) -> None:
-        note = RequestNote(task_id=line.task_id, **dict(self))
-        sums.change(requests=(*sums.whole.requests, note))
+        sums.whole.append("requests", RequestNote(task_id=line.task_id, **dict(self)))
 
 
 class _Committed(Seen):
@@ -314,7 +240,7 @@ class _Committed(Seen):
     kind: str
 
     def count(self, sums: Sums, line: Line) -> None:
-        sums.change_task(line.task_id, commit=self.commit)
+        sums.task(line.task_id).set(commit=self.commit)
 
 
 class _TaskDone(Seen):
@@ -324,23 +250,22 @@ class _TaskDone(Seen):
     verdict: str | None = None
 
     def count(self, sums: Sums, line: Line) -> None:
-        if line.task_id is not None:
-            said = {name: value for name, value in self if value is not None}
-            sums.change_task(line.task_id, outcome="done", reason=None, ended=line.ts, **said)
+        said = {name: value for name, value in self if value is not None}
+        sums.task(line.task_id).set(outcome="done", reason=None, ended=line.ts, **said)
 
 
 class _TaskForceAccepted(Seen):
     reason: str
 
     def count(self, sums: Sums, line: Line) -> None:
-        sums.change_task(line.task_id, outcome="done", force_accepted=True, ended=line.ts)
+        sums.task(line.task_id).set(outcome="done", force_accepted=True, ended=line.ts)
 
 
 class _TaskFailed(Seen):
     reason: str
 
     def count(self, sums: Sums, line: Line) -> None:
-        sums.change_task(line.task_id, outcome="failed", reason=self.reason, ended=line.ts)
+        sums.task(line.task_id).set(outcome="failed", reason=self.reason, ended=line.ts)
 
 
 class _CapWarning(Seen):
@@ -349,7 +274,7 @@ class _CapWarning(Seen):
     limit: float
 
     def count(self, sums: Sums, line: Line) -> None:
-        sums.change(caps=(*sums.whole.caps, CapNote(ts=line.ts, **dict(self))))
+        sums.whole.append("caps", CapNote(ts=line.ts, **dict(self)))
 
 
 class _Stop(Seen):
@@ -357,7 +282,7 @@ class _Stop(Seen):
     exit_code: int | None = None
 
     def count(self, sums: Sums, line: Line) -> None:
-        sums.change(last_stop=self.reason, exit_code=self.exit_code, ended=line.ts)
+        sums.whole.set(last_stop=self.reason, exit_code=self.exit_code, ended=line.ts)
 
 
 KINDS: dict[str, type[Seen]] = {

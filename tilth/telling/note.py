@@ -22,6 +22,18 @@ class Tone(StrEnum):
     LOUD = "loud"
 
 
+# How a tone looks where colour is welcome, in the words of the terminal library.
+STYLES = {
+    Tone.PLAIN: "",
+    Tone.QUIET: "dim",
+    Tone.HEAD: "bold",
+    Tone.GOOD: "green",
+    Tone.BAD: "red",
+    Tone.WARN: "yellow",
+    Tone.LOUD: "bold yellow",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Note:
     """Hold a label, a line and its details; whatever they are made from, they are inert.

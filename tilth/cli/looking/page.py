@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from tilth.console import wants_live
 from tilth.inert import inert, one_line
-from tilth.telling.note import Tone
+from tilth.telling.note import STYLES, Tone
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -23,15 +23,6 @@ if TYPE_CHECKING:
 _CELL_LIMIT = 400
 _GAP = "  "
 _NARROWEST = 8
-_STYLES = {
-    Tone.PLAIN: "",
-    Tone.QUIET: "dim",
-    Tone.HEAD: "bold",
-    Tone.GOOD: "green",
-    Tone.BAD: "red",
-    Tone.WARN: "yellow",
-    Tone.LOUD: "bold yellow",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +73,7 @@ class Page:
             return
         from rich.text import Text
 
-        self._rich.print(Text(visible(text), _STYLES[tone]), soft_wrap=True)
+        self._rich.print(Text(visible(text), STYLES[tone]), soft_wrap=True)
 
     def facts(self, pairs: Sequence[tuple[str, str]]) -> None:
         """Put names and what they stand for under each other, leaving empty ones out."""
@@ -132,7 +123,7 @@ class Page:
                 width=width,
             )
         for row, texts in zip(rows, safe, strict=True):
-            table.add_row(*(Text(texts[index], _STYLES[row[index].tone]) for index in shown))
+            table.add_row(*(Text(texts[index], STYLES[row[index].tone]) for index in shown))
         rich.print(table)
 
     def _open_rich(self) -> Console:

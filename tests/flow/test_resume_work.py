@@ -1,0 +1,97 @@
+"""Partial work of a failed task: it waits for the task's next attempt, whatever comes between."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from interviews import sit, write_seed
+from messages_api import MessagesServer, by_role
+from sites import Run, Site, accept, git, solve, submit
+from theatre import Stage, die_at
+
+from tilth.cli.running import start
+from tilth.clock import SystemClock
+from tilth.mask import Mask
+from tilth.session import Session, SessionStatus
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Site:
+    return Site.make(tmp_path)
+
+
+def test_it_survives_a_resume_that_ends_before_the_task_begins(site: Site) -> None:
+    first = site.run(site.bundle(1), worker=[solve(1)], TILTH_MAX_ITERATIONS_PER_TASK="1")
+    failed = git(site.repo, "rev-parse", first.branch)
+    second = site.resume(TILTH_MAX_TOKENS="10")
+    assert (second.code, second.of("stop")[-1]["reason"]) == (3, "token_cap")
+    assert second.of("session_resume")[-1]["unwound_commit"] == failed
+    third = site.resume(worker=[submit(1)], evaluator=[accept()])
+    assert third.code == 0
+    assert third.subjects[1:] == ["T-001: Add feature 1"]
+    assert "is back" in third.of("context_reset")[-1]["reason"]
+
+
+def test_it_is_not_mixed_into_a_task_that_comes_first(site: Site) -> None:
+    site.settings["TILTH_MAX_ITERATIONS_PER_TASK"] = "1"
+    first = site.run(site.bundle(1, 2), worker=[solve(1)], TILTH_ON_EXHAUSTED="skip")
+    assert first.code == 5
+    second = site.resume(worker=[solve(2)])
+    assert second.subjects[1:] == ["FAILED (iter_cap) T-002: Add feature 2"]
+    third = site.resume(worker=[submit(1), submit(2)], evaluator=[accept(), accept()])
+    assert third.code == 0
+    commits = [payload["commit"] for payload in third.of("commit")[-2:]]
+    changed = [git(site.repo, "show", "--format=", "--name-only", commit) for commit in commits]
+    assert changed == ["feature1.py", "feature2.py"]
+
+
+def test_the_last_screen_of_a_resume_tells_of_the_whole_session(
+    site: Site, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first = site.run(site.bundle(1), worker=[solve(1)], TILTH_MAX_ITERATIONS_PER_TASK="1")
+    assert "15/2M tokens" in capsys.readouterr().err
+    site.resume(worker=[submit(1)], evaluator=[accept()])
+    assert first.checkpoint["usage"]["worker"]["calls"] == 2
+    assert "45/2M tokens" in capsys.readouterr().err
+
+
+def test_a_prepared_session_that_was_killed_at_its_start_can_be_resumed(site: Site) -> None:
+    left = sit(site, [write_seed(1)])
+    name = left.session.name
+    session = Session.wake(site.sessions, name, clock=SystemClock(), mask=Mask())
+    session.save_checkpoint(SessionStatus.RUNNING)
+    session.release()
+    assert site.resume(worker=[solve(1) + submit(1)], evaluator=[accept()]).code == 0
+
+
+def test_a_task_landed_without_an_evaluator_keeps_its_summary_over_a_kill(tmp_path: Path) -> None:
+    script = by_role(worker=[solve(1) + submit(1, learnings=["The adders stand alone."])])
+    stage = Stage(tmp_path, tasks=1, script=script, TILTH_EVALUATE="off")
+    with stage.server:
+        assert stage.begin(die_at("after moving the branch", 2)) == -9
+        assert stage.go_on() == 0
+    run = Run(stage.site, 0, ())
+    assert run.tasks["T-001"]["summary"] == "Added add1."
+    learnings = (run.session / "proposed-learnings.md").read_text(encoding="utf-8")
+    assert "The adders stand alone." in learnings
+
+
+def test_a_case_that_no_longer_passes_after_a_stop_is_worked_on_again(site: Site) -> None:
+    with MessagesServer(by_role(worker=[solve(1) + submit(1)])) as server:
+        environ = site.environ(server.url)
+        assert start(site.bundle(1), site.repo, {}, new=True, environ=environ) == 5
+        run = Run(site, 5, ())
+        assert run.tasks["T-001"]["status"] == "pending_eval"
+        (run.session / "workspace" / "feature1.py").write_text("add1 = None\n", encoding="utf-8")
+        assert site.resume(server=server).code == 5
+    assert run.tasks["T-001"]["status"] == "in_progress"
+    assert run.tasks["T-001"]["rescue_count"] == 0
+
+
+def test_every_directory_of_a_session_is_private(site: Site) -> None:
+    run = site.run(site.bundle(1), worker=[solve(1) + submit(1)], evaluator=[accept()])
+    found = [path for path in run.session.iterdir() if path.is_dir()]
+    assert {path.name for path in found} == {"workspace", "ledger", "seed-tests"}
+    assert {os.stat(path).st_mode & 0o777 for path in [run.session, *found]} == {0o700}
