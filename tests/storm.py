@@ -13,6 +13,7 @@ import random
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,7 +31,7 @@ class Tally:
     torn: int = 0
 
 
-def storm(root: Path, kills: int, seed: int) -> Tally:
+def storm(root: Path, kills: int, seed: int, tell: Callable[[str], None] | None = None) -> Tally:
     """Kill sessions until there were enough kills; raises at the first thing that was lost."""
     chance, tally = random.Random(seed), Tally()
     calm = Stage(root / "calm")
@@ -41,6 +42,8 @@ def storm(root: Path, kills: int, seed: int) -> Tally:
     calm.check()
     while tally.kills < kills:
         _suffer(Stage(root / f"{tally.sessions}"), chance, length, calm.tree(), tally)
+        if tell is not None:
+            tell(f"{tally.kills} kills, {tally.sessions} sessions")
     return tally
 
 
@@ -49,7 +52,7 @@ def _suffer(stage: Stage, chance: random.Random, length: float, tree: str, tally
     before: list[bytes] = []
     with stage.server:
         while True:
-            code = stage.go_on(life_s=chance.uniform(0, length))
+            code = stage.go_on(life_s=chance.uniform(0, length * 0.4))
             now = stage.acknowledged()
             assert now[: len(before)] == before, "an acknowledged record was changed"
             before = now
@@ -76,7 +79,7 @@ def main() -> None:
     seed = int(sys.argv[2]) if len(sys.argv) > 2 else int.from_bytes(os.urandom(4), "big")
     print(f"seed {seed}", flush=True)
     with tempfile.TemporaryDirectory() as folder:
-        tally = storm(Path(folder), kills, seed)
+        tally = storm(Path(folder), kills, seed, lambda line: print(line, flush=True))
     print(
         f"survived {tally.kills} kills over {tally.sessions} sessions, "
         f"{tally.torn} of them with a torn line; nothing was lost"
