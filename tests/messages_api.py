@@ -273,7 +273,12 @@ class _Handler(BaseHTTPRequestHandler):
     server: _Http
 
     def do_POST(self) -> None:
-        raw = self.rfile.read(int(self.headers.get("content-length", 0)))
+        length = int(self.headers.get("content-length", 0))
+        raw = self.rfile.read(length)
+        if len(raw) < length:
+            # The client died in the middle of its request.
+            self.close_connection = True
+            return
         headers = {name.lower(): value for name, value in self.headers.items()}
         request = Request(self.path.partition("?")[0], json.loads(raw), raw, headers)
         reply = self.server.owner.reply_to(request)
