@@ -7,6 +7,8 @@ import sys
 
 from bench.look import info_ratio
 from bench.replay import verify_ratio
+from bench.resume import resume_ratio
+from bench.sandbox import NoWall, command_ratio, validation_ratio
 from bench.startup import help_ratio
 from bench.turns import bare_loop, harness
 
@@ -35,12 +37,25 @@ def turns(count: int) -> None:
         figure(f"peak memory over {count} turns", kept.peak_mb, 100, "MB")
 
 
+def sandbox() -> None:
+    """Compare a confined command and a validation with the same thing bare."""
+    try:
+        confined, unconfined = command_ratio()
+        figure("a command in the sandbox against bare bash -c true", confined, 5)
+        figure("the same without a sandbox", unconfined, 2)
+        figure("freeze, export and validate against bare pytest", validation_ratio(), 1.5)
+    except NoWall as error:
+        sys.stdout.write(f"none  no sandbox to time: {error}\n")
+
+
 def main() -> None:
     figure("tilth --help against importing typer", help_ratio(), 2.5)
     figure("tilth info, 200 sessions, against json.loads of its files", info_ratio(), 3)
     ratio, peak = verify_ratio()
     figure("tilth replay --verify-only, 10,000 events, against json.loads", ratio, 3)
     figure("peak memory of that", peak, 5, "MB")
+    figure("resume to its first call, 10,000 events, against reading them", resume_ratio(), 2)
+    sandbox()
     for count in (50, 200):
         turns(count)
 

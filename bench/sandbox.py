@@ -13,7 +13,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -90,11 +90,12 @@ def grounds() -> Iterator[Grounds]:
             python=Path(sys.executable),
             programs=tool_places(find_ruff()),
         )
-        try:
-            with open_wall(SandboxChoice.AUTO) as wall:
-                yield Grounds(wall, premises, workspace, scratch, repo.head())
-        except UserError as error:
-            raise NoWall(str(error)) from error
+        with ExitStack() as stack:
+            try:
+                wall = stack.enter_context(open_wall(SandboxChoice.AUTO))
+            except UserError as error:
+                raise NoWall(str(error)) from error
+            yield Grounds(wall, premises, workspace, scratch, repo.head())
 
 
 def command_ratio(rounds: int = 60) -> tuple[float, float]:

@@ -10,12 +10,13 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from tilth.events import Event
 from tilth.payloads import Stop
+from tilth.summary import Tally
 from tilth.telling import figures
 from tilth.telling.closing import closing
 from tilth.telling.note import STYLES, Note, Tone
@@ -90,9 +91,9 @@ class Console:
     ) -> None:
         self.close()
 
-    def recall(self, lines: Iterable[Mapping[str, Any]]) -> None:
-        """Take in what an earlier start left in the log, and show nothing of it."""
-        self._scene.recall(lines)
+    def recall(self, before: Tally) -> None:
+        """Go on from what an earlier start left in the log, and show nothing of it."""
+        self._scene.recall(before)
 
     def take(self, event: Event) -> None:
         """Show one event."""

@@ -151,7 +151,8 @@ class Conversation:
     """Grow one append-only request and know its hash at every step.
 
     The hash is the SHA-256 of the canonical JSON of the whole request. It is carried along from
-    message to message, so a long conversation costs no more a turn than a short one.
+    message to message, so a long conversation costs no more a turn than a short one, and it is
+    taken only when it is asked for, so that a request never waits for it.
     """
 
     def __init__(
@@ -206,6 +207,10 @@ class Conversation:
 
     def sha256(self) -> str:
         """Hash the canonical request as it stands now."""
+        for message in self._messages[self._hashed :]:
+            separator = "," if self._hashed else ""
+            self._digest.update((separator + canonical(message)).encode("utf-8", "surrogatepass"))
+            self._hashed += 1
         digest = self._digest.copy()
         digest.update(self._tail)
         return digest.hexdigest()
@@ -240,9 +245,7 @@ class Conversation:
         self._restart_hash()
 
     def _append(self, message: Block) -> None:
-        separator = "," if self._messages else ""
         self._messages.append(message)
-        self._digest.update((separator + canonical(message)).encode("utf-8", "surrogatepass"))
 
     def _restart_hash(self) -> None:
         # "messages" sorts between "max_tokens" and "model": what stands before it is hashed once,
@@ -253,8 +256,7 @@ class Conversation:
         closing = "]" + ("," + canonical(after)[1:] if after else "}")
         self._tail = closing.encode("utf-8", "surrogatepass")
         self._digest = hashlib.sha256(opening.encode("utf-8", "surrogatepass"))
-        body = ",".join(canonical(message) for message in self._messages)
-        self._digest.update(body.encode("utf-8", "surrogatepass"))
+        self._hashed = 0
 
 
 def _is_blank(block: Block) -> bool:

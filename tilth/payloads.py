@@ -17,6 +17,7 @@ from tilth.values import Value
 from tilth.verdict import LedgerEntry
 
 SCHEMA_VERSION = 1
+TASK_STARTED = "task started"
 
 
 class Payload(Value):
@@ -48,6 +49,8 @@ class SessionStart(Payload):
     reviewers: Mapping[str, str] = {}
     unknown_reviewers: tuple[str, ...] = ()
     same_reviewers: tuple[str, ...] = ()
+    # The open tasks that no acceptance test stands behind.
+    untested: tuple[str, ...] = ()
 
 
 class SessionPrepared(Payload):
@@ -75,7 +78,7 @@ class SessionResume(Payload):
 
 
 class ContextReset(Payload):
-    """Open a fresh conversation for a task."""
+    """Open a fresh conversation for a task; `reason` is TASK_STARTED if nothing else is to say."""
 
     type: Literal["context_reset"] = "context_reset"
     agent: str

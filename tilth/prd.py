@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from enum import StrEnum
 from typing import Any, Literal
 
@@ -105,6 +105,14 @@ class Plan(Value):
             if done.issuperset(task.depends_on):
                 return task
         return None
+
+    def untested(self, tests: Collection[str]) -> tuple[str, ...]:
+        """Give the ids of the open tasks that none of these test files belongs to."""
+        return tuple(
+            task.id
+            for task in self.tasks
+            if task.status is not Status.DONE and not any(map(task.owns_test, tests))
+        )
 
     @property
     def all_done(self) -> bool:

@@ -339,3 +339,19 @@ def test_what_looks_like_a_key_is_masked_in_a_validators_report(site: Site) -> N
     reports = run.of("validator_run")
     assert [report["phase"] for report in reports if report["name"] == "pytest"] == ["base", "case"]
     assert not any(key in report["output"] for report in reports)
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        ({}, "no acceptance test for T-002: only the evaluator stands behind it"),
+        ({"evaluate": False}, "no acceptance test for T-002, and no evaluator stands behind it"),
+    ],
+)
+def test_a_task_without_a_seed_test_is_said_to_stand_on_the_evaluator_alone(
+    site: Site, capsys: pytest.CaptureFixture[str], flags: dict[str, object], said: str
+) -> None:
+    bundle = site.bundle(1, tasks=[task(1), task(2)])
+    run = site.run(bundle, worker=[error(400, "no")], flags=flags)
+    assert run.code == 5
+    assert said in capsys.readouterr().err

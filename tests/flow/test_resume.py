@@ -136,7 +136,7 @@ def test_a_task_set_aside_comes_back_with_its_work(site: Site, endpoint: Endpoin
 
 
 def test_work_set_aside_that_no_longer_fits_is_left_and_said(
-    site: Site, endpoint: Endpoint
+    site: Site, endpoint: Endpoint, capsys: pytest.CaptureFixture[str]
 ) -> None:
     site.settings.update(TILTH_MAX_ITERATIONS_PER_TASK="1", TILTH_ON_EXHAUSTED="skip")
     clash = call("write_file", path="shared.py", content="one = 1\n")
@@ -151,6 +151,7 @@ def test_work_set_aside_that_no_longer_fits_is_left_and_said(
     assert second.code == 0
     reasons = [payload["reason"] for payload in second.of("context_reset")]
     assert "no longer fits" in reasons[-1]
+    assert "no longer fits" in capsys.readouterr().err
     assert git(site.repo, "show", f"{second.branch}:shared.py") == "two = 2"
 
 
@@ -253,9 +254,16 @@ def test_a_session_that_is_all_done_says_so(
     site: Site, endpoint: Endpoint, capsys: pytest.CaptureFixture[str]
 ) -> None:
     first = endpoint.run(site.bundle(1), worker=[solve(1) + submit(1)], evaluator=[accept()])
-    code = resume(first.session.name, {}, fresh=False, environ=site.environ(endpoint.server.url))
-    assert code == 0
-    assert "all done" in capsys.readouterr().err
+    before = first.events
+    for wanted in (first.session.name, None):
+        capsys.readouterr()
+        code = resume(wanted, {}, fresh=False, environ=site.environ(endpoint.server.url))
+        assert code == 0
+        assert "all done" in capsys.readouterr().err
+    assert first.events == before
+
+
+def test_without_any_session_there_is_nothing_to_resume(site: Site, endpoint: Endpoint) -> None:
     with pytest.raises(UnknownSession, match="can be resumed"):
         endpoint.resume()
 

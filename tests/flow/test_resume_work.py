@@ -1,4 +1,4 @@
-"""Partial work of a failed task: it waits for the task's next attempt, whatever comes between."""
+"""What a resume finds: work that failed, a start or an end that was cut short."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ import os
 from pathlib import Path
 
 import pytest
-from interviews import sit, write_seed
+from interviews import Person, ask, sit, write_seed
 from messages_api import MessagesServer, by_role
 from sites import Run, Site, accept, git, solve, submit
 from theatre import Stage, die_at
 
 from tilth.cli.running import start
 from tilth.clock import SystemClock
+from tilth.errors import UserError
 from tilth.mask import Mask
 from tilth.session import Session, SessionStatus
 
@@ -22,7 +23,7 @@ def site(tmp_path: Path) -> Site:
     return Site.make(tmp_path)
 
 
-def test_it_survives_a_resume_that_ends_before_the_task_begins(site: Site) -> None:
+def test_failed_work_survives_a_resume_that_ends_before_the_task_begins(site: Site) -> None:
     first = site.run(site.bundle(1), worker=[solve(1)], TILTH_MAX_ITERATIONS_PER_TASK="1")
     failed = git(site.repo, "rev-parse", first.branch)
     second = site.resume(TILTH_MAX_TOKENS="10")
@@ -34,7 +35,7 @@ def test_it_survives_a_resume_that_ends_before_the_task_begins(site: Site) -> No
     assert "is back" in third.of("context_reset")[-1]["reason"]
 
 
-def test_it_is_not_mixed_into_a_task_that_comes_first(site: Site) -> None:
+def test_failed_work_is_not_mixed_into_a_task_that_comes_first(site: Site) -> None:
     site.settings["TILTH_MAX_ITERATIONS_PER_TASK"] = "1"
     first = site.run(site.bundle(1, 2), worker=[solve(1)], TILTH_ON_EXHAUSTED="skip")
     assert first.code == 5
@@ -64,6 +65,24 @@ def test_a_prepared_session_that_was_killed_at_its_start_can_be_resumed(site: Si
     session.save_checkpoint(SessionStatus.RUNNING)
     session.release()
     assert site.resume(worker=[solve(1) + submit(1)], evaluator=[accept()]).code == 0
+
+
+def test_an_interview_is_taken_up_when_no_session_has_begun(site: Site) -> None:
+    sit(site, [ask("Which?")], person=Person(leaves_at=0))
+    with pytest.raises(UserError, match="there is no terminal"):
+        site.resume()
+
+
+def test_a_run_killed_after_its_last_task_is_closed_by_a_resume(tmp_path: Path) -> None:
+    script = by_role(worker=[solve(1) + submit(1)], evaluator=[accept()])
+    stage = Stage(tmp_path, tasks=1, script=script)
+    with stage.server:
+        assert stage.begin(die_at("after replacing progress.txt", 1)) == -9
+        assert stage.site.resume(server=stage.server).code == 0
+    run = Run(stage.site, 0, ())
+    assert (run.of("stop")[-1]["reason"], run.checkpoint["status"]) == ("all_done", "done")
+    assert run.types.count("task_done") == 1
+    assert (run.session / "summary.json").exists()
 
 
 def test_a_task_landed_without_an_evaluator_keeps_its_summary_over_a_kill(tmp_path: Path) -> None:

@@ -33,6 +33,7 @@ from tilth.events import EVENT_TYPES
 from tilth.messages import Role
 from tilth.outcomes import StopReason
 from tilth.payloads import BlockerRaised, Payload, TaskDone, ToolResulted
+from tilth.summary import Tally
 
 
 def shown(*payloads: Payload, task_id: str | None = "T-001", **changes: Any) -> str:
@@ -239,8 +240,11 @@ def test_what_was_not_evaluated_is_not_shown_as_clean() -> None:
 def test_an_earlier_start_is_recalled_in_silence() -> None:
     tape, stream = Tape(), io.StringIO()
     earlier = [SAMPLES["context_reset"], *[model_call()] * 6, rejection()]
+    before = Tally()
+    for payload in earlier:
+        before.read(tape.event(payload).to_line())
     with Console(stream, context(), live=False) as console:
-        console.recall(tape.event(payload).to_line() for payload in earlier)
+        console.recall(before)
         assert stream.getvalue() == ""
         console.take(tape.event(prompt(Role.WORKER)))
         console.take(tape.event(model_call(uses("bash", command="ls")), "T-001", 7))

@@ -42,6 +42,26 @@ def test_events_and_their_lines_add_up_to_the_same() -> None:
     assert tally.summary().to_json() == fold(written).to_json()
 
 
+def test_what_was_given_out_does_not_change_with_what_comes_after() -> None:
+    tally = Tally()
+    given = []
+    for event in a_session():
+        tally.take(event)
+        given.append((tally.summary(), tally.summary().to_json()))
+
+    assert all(value.to_json() == written for value, written in given)
+    assert len({value.events for value, _ in given}) == len(given)
+
+
+def test_what_nobody_changed_is_given_again() -> None:
+    tally = Tally()
+    for event in a_session():
+        tally.take(event)
+
+    assert tally.whole is tally.whole
+    assert tally.task("T-001") is tally.task("T-001")
+
+
 def test_a_session_is_rolled_up_whole() -> None:
     summary = fold(event.to_line() for event in a_session())
     assert (summary.session, summary.branch) == (SESSION, f"session/{SESSION}")

@@ -151,3 +151,23 @@ def test_a_shift_in_quoted_code_hides_nothing() -> None:
 
     assert blocked is not None
     assert blocked.rule == "git-push"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        f"echo {'x' * 120_000}",
+        "cat <<A\n" * 15_000,
+        "'" + "\n" * 120_000,
+        "echo " + "${" * 19_000,
+    ],
+    ids=["a long word", "many here-documents", "many lines", "many expansions"],
+)
+def test_a_long_command_line_does_not_hold_up_the_harness(command: str) -> None:
+    assert check(command) is None
+    assert check(f"git push\n{command}") is not None
+
+
+def test_a_here_document_ends_at_its_own_word_and_what_follows_counts() -> None:
+    assert check("cat <<A <<-B\nsudo x\nA\n\tsudo y\n\tB\nls") is None
+    assert check("cat <<A\nsudo x\nA\nsudo y") is not None

@@ -15,8 +15,7 @@ from tilth.footing import Footing, stand_up
 from tilth.loop import run
 from tilth.mask import Mask
 from tilth.messages import Role
-from tilth.outcomes import ExitCode
-from tilth.prd import Status
+from tilth.outcomes import ExitCode, StopReason
 from tilth.project import ProjectFacts, read_project
 from tilth.recall.memory import Memory, remember
 from tilth.repository import trees
@@ -65,7 +64,7 @@ def _go_on(
         from tilth.cli.preparing import Wishes, go_on
 
         return go_on(settings, session, Wishes(), environ=environ)
-    if session.plan.all_done and memory.open is None:
+    if session.plan.all_done and memory.last_stop == StopReason.ALL_DONE:
         tell(f"session {session.id} is all done; see `tilth info {session.id}`")
         session.save_checkpoint(SessionStatus.DONE, memory.meter().by_role)
         return ExitCode.DONE
@@ -126,8 +125,6 @@ def resumable_sessions(settings: Settings) -> tuple[Session, ...]:
 def _can_resume(session: Session) -> bool:
     if session.checkpoint.status not in RESUMABLE:
         return False
-    if all(task.status is Status.DONE for task in session.plan.tasks):
-        return False
     is_seed = session.checkpoint.prd is None and not _has_begun(session)
     if is_seed and session.checkpoint.status is SessionStatus.FAILED:
         # Given up: it never ran, and starting it is no resume.
@@ -145,9 +142,24 @@ def _has_begun(session: Session) -> bool:
 
 
 def _latest(settings: Settings) -> str:
+    """Choose the newest session that can go on; else an open interview, else one that is done."""
     sessions = resumable_sessions(settings)
-    if not sessions:
-        raise UnknownSession(
-            f"no session in {settings.sessions_dir} can be resumed; see `tilth info`"
-        )
-    return sessions[0].id
+    if sessions:
+        return sessions[0].id
+    for status in (SessionStatus.INTERVIEWING, SessionStatus.DONE):
+        name = _newest(settings, status)
+        if name is not None:
+            return name
+    raise UnknownSession(f"no session in {settings.sessions_dir} can be resumed; see `tilth info`")
+
+
+def _newest(settings: Settings, status: SessionStatus) -> str | None:
+    for name in reversed(list_sessions(settings.sessions_dir)):
+        session = Session.look(settings.sessions_dir, name, clock=SystemClock(), mask=Mask())
+        try:
+            is_wanted = session.checkpoint.status is status
+        except CorruptSession:
+            continue
+        if is_wanted and lock_holder(session.directory / "lock") is None:
+            return name
+    return None

@@ -106,6 +106,10 @@ class Workshop:
             reviewers={name: end.model for name, end in self.panel.by_name.items()},
             unknown_reviewers=self.panel.unknown,
             same_reviewers=self.panel.same_as(worker),
+            # A project with validators of its own has its own tests behind every task.
+            untested=()
+            if self.facts.replace_defaults
+            else session.plan.untested(os.listdir(session.seed_tests)),
         )
 
     @contextmanager
@@ -115,8 +119,7 @@ class Workshop:
         stream = None if self.quiet else sys.stderr
         context = replace(_context(self.settings, session), advises=self.advises)
         console = Console.on(stream, context, os.environ)
-        if memory.last_seq:
-            console.recall(session.events())
+        console.recall(memory.tally)
         log = EventLog(
             session.log_path,
             session=session.id,

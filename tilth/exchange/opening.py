@@ -13,7 +13,7 @@ from tilth.exchange.attempt import Attempt
 from tilth.exchange.landing import set_aside_ref
 from tilth.findings import Baseline, Report
 from tilth.messages import Conversation, Role
-from tilth.payloads import ContextReset, MemoryLoad, SeedAlreadyGreen, ValidatorRun
+from tilth.payloads import TASK_STARTED, ContextReset, MemoryLoad, SeedAlreadyGreen, ValidatorRun
 from tilth.prd import Plan, Status, Task
 from tilth.requests import answers_for
 
@@ -22,7 +22,7 @@ def begin(
     bench: Bench,
     task: Task,
     plan: Plan,
-    reason: str = "task started",
+    reason: str = TASK_STARTED,
     *,
     base: str | None = None,
 ) -> Attempt:

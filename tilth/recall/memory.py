@@ -1,18 +1,22 @@
 """Memory: what the log of a session says about where it stands. One pass, nothing guessed.
 
 It keeps the sums, the commits that were recorded, and every line of the task that was open last, so
-that its exchange can be taken up again.
+that its exchange can be taken up again. A log is long and its lines are kept, so the garbage
+collector is told to leave them alone: there is no cycle among them.
 """
 
 from __future__ import annotations
 
+import gc
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 from tilth.budget import Meter, Spend
 from tilth.messages import Role, Usage
+from tilth.summary import Tally
 
 
 @dataclass
@@ -42,7 +46,8 @@ class Memory:
     failed: set[str] = field(default_factory=set)
     verdicts: Counter[str] = field(default_factory=Counter)
     open: OpenTask | None = None
-    _used: dict[str, Counter[str]] = field(default_factory=dict)
+    tally: Tally = field(default_factory=Tally)
+    _used: dict[str, dict[str, float]] = field(default_factory=dict)
 
     @property
     def started(self) -> bool:
@@ -54,6 +59,7 @@ class Memory:
 
     def read(self, line: Mapping[str, Any]) -> None:
         """Take in one line of the log."""
+        self.tally.read(line)
         kind, payload = line["type"], line["payload"]
         self.last_seq = line["seq"]
         if kind == "context_reset":
@@ -71,13 +77,13 @@ class Memory:
 
     def _model_call(self, line: Mapping[str, Any], payload: Mapping[str, Any]) -> None:
         # Plain sums: a long log holds thousands of calls, and a wake should be quick.
-        used = self._used.setdefault(payload["role"], Counter())
-        used.update(payload["usage"])
-        used["calls"] += 1
-        if payload["cost_usd"] is None:
-            used["unpriced_calls"] += 1
-        else:
-            used["cost_usd"] += payload["cost_usd"]
+        used = self._used.setdefault(payload["role"], {})
+        for name, count in payload["usage"].items():
+            used[name] = used.get(name, 0) + count
+        used["calls"] = used.get("calls", 0) + 1
+        cost = payload["cost_usd"]
+        priced = "unpriced_calls" if cost is None else "cost_usd"
+        used[priced] = used.get(priced, 0) + (1 if cost is None else cost)
 
     def _start(self, line: Mapping[str, Any], payload: Mapping[str, Any]) -> None:
         self.start = payload
@@ -140,6 +146,20 @@ _NOTES = {
 def remember(lines: Iterable[Mapping[str, Any]]) -> Memory:
     """Read a whole log once."""
     memory = Memory()
-    for line in lines:
-        memory.read(line)
+    with _uncollected():
+        for line in lines:
+            memory.read(line)
     return memory
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Make objects that stay: without a search for garbage now, and left out of later ones."""
+    searches = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        if searches:
+            gc.enable()

@@ -39,11 +39,14 @@ def open_source(path: Path) -> SourceRepo:
     where = path.expanduser().resolve()
     if not where.is_dir():
         raise UserError(f"{path} is not a directory: name the repository to work on")
-    own_dir = Path(_discover(where, "--absolute-git-dir"))
-    if _discover(where, "--is-bare-repository") == "true":
+    # The path comes last: it is the one answer that may hold a line's end.
+    asked = ("--is-bare-repository", "--is-inside-git-dir", "--absolute-git-dir")
+    is_bare, is_inside, own = _discover(where, *asked).split("\n", 2)
+    own_dir = Path(own)
+    if is_bare == "true":
         raise UserError(f"{path} is a bare repository: clone it and name the clone")
     root = _checkout_around(where)
-    if root is None or _discover(where, "--is-inside-git-dir") == "true":
+    if root is None or is_inside == "true":
         raise UserError(f"{path} is inside a git directory: name the checkout beside it")
     git_dir = Path(os.path.normpath(where / _discover(where, "--git-common-dir")))
     head = _head(own_dir, git_dir, root)
@@ -52,12 +55,12 @@ def open_source(path: Path) -> SourceRepo:
     )
 
 
-def _discover(where: Path, what: str) -> str:
+def _discover(where: Path, *what: str) -> str:
     own = {name: os.environ[name] for name in _USERS_CONFIGURATION if name in os.environ}
     environment = base_environment()
     for name in _USERS_CONFIGURATION:
         environment.pop(name, None)
-    done = execute(["rev-parse", what], {**environment, **own}, where)
+    done = execute(["rev-parse", *what], {**environment, **own}, where)
     if done.returncode == 0:
         return done.stdout.decode("utf-8", "surrogateescape").rstrip("\n")
     complaint = done.stderr.decode("utf-8", "replace")

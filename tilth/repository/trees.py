@@ -55,7 +55,9 @@ def read(source: SourceRepo, rev: str, path: str) -> bytes | None:
         return None
     with scratch(source.git_dir, source.head) as lent:
         git = lent.git(lent.root)
-        entry = _entry(git, rev, path) or _entry(git, rev, os.fsdecode(unshown(path)))
+        entry = _entry(git, rev, path)
+        if entry is None and (raw := os.fsdecode(unshown(path))) != path:
+            entry = _entry(git, rev, raw)
         for _ in range(_MOST_LINKS):
             if entry is None or entry[0] != _LINK:
                 break

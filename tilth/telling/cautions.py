@@ -9,9 +9,18 @@ from tilth.payloads import SessionStart
 
 def cautions(start: SessionStart) -> Iterator[str]:
     """Say what weakens the evaluation by the user's own choice, and what was not found."""
-    if not start.evaluate:
+    if start.evaluate:
+        yield from _choices(start)
+    else:
         yield "NO EVALUATOR: validators alone decide, and commits say not-evaluated"
-        return
+    if start.untested:
+        them = "it" if len(start.untested) == 1 else "them"
+        alone = f": only the evaluator stands behind {them}"
+        left = alone if start.evaluate else f", and no evaluator stands behind {them} either"
+        yield f"no acceptance test for {', '.join(start.untested)}{left}"
+
+
+def _choices(start: SessionStart) -> Iterator[str]:
     if start.fail_open:
         yield (
             "FAIL OPEN: a verdict that cannot be read lets the case pass "

@@ -5,7 +5,6 @@ Holds what the words of one event need from the events before it. Decides nothin
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -76,10 +75,9 @@ class Scene:
         self._calls: dict[str, str] = {}
         self._said_unpriced: set[str] = set()
 
-    def recall(self, lines: Iterable[Mapping[str, Any]]) -> None:
-        """Take in what happened before this start, in silence."""
-        for line in lines:
-            self.tally.read(line)
+    def recall(self, before: Tally) -> None:
+        """Go on from what was counted before this start."""
+        self.tally = before
 
     def take(self, event: Event) -> None:
         """Take in one event before it is told."""

@@ -13,6 +13,7 @@ from tilth.inert import first_lines, last_lines, one_line
 from tilth.messages import Role, Turn
 from tilth.outcomes import StopReason
 from tilth.payloads import (
+    TASK_STARTED,
     BlockerRaised,
     CapWarning,
     CaseParseError,
@@ -131,7 +132,7 @@ def _(resume: SessionResume, scene: Scene) -> Iterator[Note]:
 
 @tell.register
 def _(reset: ContextReset, scene: Scene) -> Iterator[Note]:
-    if scene.started_over:
+    if scene.started_over or reset.reason != TASK_STARTED:
         yield Note("worker", f"starts a fresh conversation: {reset.reason}", QUIET)
 
 

@@ -6,10 +6,11 @@ stands behind it. Pure: it runs nothing and looks at no file.
 
 from __future__ import annotations
 
+import bisect
 import itertools
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from tilth.tooling import Blocked
@@ -26,7 +27,9 @@ _VITAL = re.compile(
     r"(?:~|\$HOME|\$\{HOME\}|"
     r"/+(?:bin|boot|dev|etc|home|lib\d*|opt|proc|root|sbin|sys|usr|var)?)/*\.?\*?\Z"
 )
-_FORK_BOMB = re.compile(r"(?P<name>[\w:]+)\s*\(\)\s*\{\s*(?P=name)\s*\|\s*(?P=name)\s*&\s*\}")
+_FORK_BOMB = re.compile(
+    r"(?<![\w:])(?P<name>[\w:]+)\s*\(\)\s*\{\s*(?P=name)\s*\|\s*(?P=name)\s*&\s*\}"
+)
 _DEVICES_TO_WRITE = re.compile(r"of=/dev/(?!null\b|zero\b|stdout\b|stderr\b|fd/)")
 _HEREDOC = re.compile(r"(?<!<)<<(?!<)(-?)[ \t]*\\?(['\"]?)([A-Za-z_]\w*)\2")
 _TOKEN = re.compile(
@@ -36,15 +39,17 @@ _TOKEN = re.compile(
     | (?P<redirect> \d*&?[<>]+&?\d*-?(?!\() )
     | (?P<pipe>    \|&? (?!\|) )
     | (?P<end>     \|\| | &&? | ;+ | \n | [()`] | \$\( | [<>]\( )
-    | (?P<word>    (?: \$\{[^}]*\} | \$(?!\() | [^\s;&|()<>`'"\\$] | \\.
+    | (?P<word>    (?: \$\{[^}]{0,500}\} | \$(?!\() | [^\s;&|()<>`'"\\$] | \\.
                      | '[^']*' | "(?:[^"\\]|\\.)*" )+ )
     """,
     re.VERBOSE | re.DOTALL,
 )
 _PLAIN = re.compile(
-    r"(?:^|[;&|(\n])\s*(?P<line>(?:sudo|su|doas|shutdown|reboot|mkfs|git\s+push)\b[^;&|\n]*)"
+    r"(?:^|[;&|(\n])[ \t]*(?P<line>(?:sudo|su|doas|shutdown|reboot|mkfs|git\s+push)\b[^;&|\n]*)"
 )
 _MAX_NESTING = 3
+# Beyond this only the beginnings of lines are looked at: no command line may hold up the harness.
+_LONGEST = 40_000
 
 _PUSH = Blocked(rule="git-push", reason="pushing is left to a person: leave the work in the files")
 _COMMIT = Blocked(
@@ -77,7 +82,7 @@ class _Simple:
 def check(command: str, nesting: int = 0) -> Blocked | None:
     """Say why a command line should not run, or None."""
     text = _without_heredocs(command)
-    commands = _parsed(text)
+    commands = _parsed(text) if len(text) <= _LONGEST else None
     if commands is None:
         return _check_plainly(text)
     if _FORK_BOMB.search(text) and not any(_FORK_BOMB.search(w) for c in commands for w in c.words):
@@ -213,16 +218,27 @@ def _unquoted(word: str) -> str:
 def _without_heredocs(text: str) -> str:
     """Drop the bodies of here-documents: they are text, not commands."""
     lines = text.split("\n")
+    ends = _numbered(lines), _numbered(line.lstrip("\t") for line in lines)
     kept: list[str] = []
-    while lines:
-        line = lines.pop(0)
-        kept.append(_HEREDOC.sub("", line))
-        for match in _HEREDOC.finditer(line):
-            ends = [at.lstrip("\t") if match[1] else at for at in lines]
+    at = 0
+    while at < len(lines):
+        kept.append(_HEREDOC.sub("", lines[at]))
+        at += 1
+        for match in _HEREDOC.finditer(lines[at - 1]):
+            found = ends[bool(match[1])].get(match[3], [])
+            following = bisect.bisect_left(found, at)
             # Without its end it is no here-document, just a shift in somebody's quoted code.
-            if match[3] in ends:
-                del lines[: ends.index(match[3]) + 1]
+            if following < len(found):
+                at = found[following] + 1
     return "\n".join(kept)
+
+
+def _numbered(lines: Iterable[str]) -> dict[str, list[int]]:
+    """Say at which numbers each line stands."""
+    found: dict[str, list[int]] = {}
+    for number, line in enumerate(lines):
+        found.setdefault(line, []).append(number)
+    return found
 
 
 def _check_plainly(text: str) -> Blocked | None:

@@ -1,8 +1,9 @@
 """A scan of a directory tree: its files by glob, their lines by regular expression.
 
 Stands on the standard library alone, because grep runs this very file as a process of its own: a
-regular expression can take for ever, and only a process can be stopped. Directories are walked by
-descriptor and no symlink is followed. Nothing is ever written but the matches, to stdout.
+regular expression can take for ever, and only a process can be stopped. So it also does without
+what is slow to import, data classes above all. Directories are walked by descriptor and no symlink
+is followed. Nothing is ever written but the matches, to stdout.
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ import re
 import stat
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
 
 SKIPPED = frozenset(
     {
@@ -41,19 +41,28 @@ _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _SNIFF_BYTES = 8192
 
 
-@dataclass(frozen=True)
 class Request:
     """Say what to look for and where; `only` names a single file of the folder."""
 
-    root: str
-    parts: tuple[str, ...]
-    only: str | None
-    pattern: str
-    glob: str | None
-    limit: int
+    def __init__(
+        self,
+        *,
+        root: str,
+        parts: tuple[str, ...],
+        only: str | None,
+        pattern: str,
+        glob: str | None,
+        limit: int,
+    ) -> None:
+        self.root = root
+        self.parts = parts
+        self.only = only
+        self.pattern = pattern
+        self.glob = glob
+        self.limit = limit
 
     def to_json(self) -> str:
-        return json.dumps(asdict(self))
+        return json.dumps(vars(self))
 
     @classmethod
     def from_json(cls, text: str) -> Request:
@@ -61,12 +70,14 @@ class Request:
         return cls(**{**fields, "parts": tuple(fields["parts"])})
 
 
-@dataclass(frozen=True)
 class Found:
     """Name one regular file by its folder's descriptor and its path below the start."""
 
-    folder: int
-    parts: tuple[str, ...]
+    __slots__ = ("folder", "parts")
+
+    def __init__(self, folder: int, parts: tuple[str, ...]) -> None:
+        self.folder = folder
+        self.parts = parts
 
 
 def walk(folder: int, above: tuple[str, ...] = ()) -> Iterator[Found]:
