@@ -12,6 +12,7 @@ from tilth.events import Event, Scope
 from tilth.messages import Role, Usage
 from tilth.outcomes import FailReason, StopReason
 from tilth.payloads import (
+    TASK_STARTED,
     BlockerRaised,
     CapWarning,
     CaseParseError,
@@ -210,7 +211,7 @@ SAMPLES: dict[str, Payload] = {
         SessionResume(
             last_stop="iter_cap", retried=("T-002",), pending=("T-003",), unwound_commit=SHA
         ),
-        ContextReset(agent="worker-1", base=SHA, reason="task starts"),
+        ContextReset(agent="worker-1", base=SHA, reason=TASK_STARTED),
         prompt(Role.WORKER),
         MemoryLoad(files=("AGENTS.md",), bytes=1200),
         model_call(uses("bash", command="pytest -q")),

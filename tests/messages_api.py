@@ -3,8 +3,7 @@
 It stands in for an endpoint: real HTTP, real event streams, real faults. It knows nothing of
 Tilth, and needs nothing but the standard library.
 
-    with MessagesServer([call("bash", command="ls"), say("done")]) as server:
-        ...  # point a client at server.url
+    with MessagesServer([call("bash", command="ls"), say("done")]) as server: ...  # server.url
     assert server.requests[0].body["model"] == "claude-sonnet-5"
 
 Answers add up: ``think("hm") + say("I look.") + call("bash", command="ls")``.
@@ -69,9 +68,8 @@ class Answer:
     streamed: bool = True
     """False sends JSON even where a stream was asked for."""
     split: int = 80
-    """The length of a delta, in UTF-16 code units."""
     packet: int = 0
-    """Bytes in one write; 0 sends everything at once."""
+    """`split`: a delta in UTF-16 units; `packet`: bytes in one write, 0 for all at once."""
 
     def __add__(self, other: Answer) -> Answer:
         return replace(other, blocks=self.blocks + other.blocks)
@@ -273,12 +271,9 @@ class _Handler(BaseHTTPRequestHandler):
     server: _Http
 
     def do_POST(self) -> None:
-        length = int(self.headers.get("content-length", 0))
-        raw = self.rfile.read(length)
-        if len(raw) < length:
-            # The client died in the middle of its request.
-            self.close_connection = True
-            return
+        raw = self.rfile.read(int(self.headers["content-length"]))
+        if not raw.endswith(b"}"):
+            return  # the client died in the middle of its request
         headers = {name.lower(): value for name, value in self.headers.items()}
         request = Request(self.path.partition("?")[0], json.loads(raw), raw, headers)
         reply = self.server.owner.reply_to(request)

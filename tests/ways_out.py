@@ -335,3 +335,20 @@ PLANTED: tuple[str | Answer, ...] = (
     call("write_file", path="w41.py", content="import os\n"),
     bash("git status --short | head -n 3"),
 )
+
+# What may stand in a worktree, or in the home of commands, to trip whoever looks at it later.
+_NEST = "import os\nfor _ in range(2500):\n    os.mkdir('d')\n    os.chdir('d')"
+_NAMES = (
+    "import os\nfor name in (b'a\\nb', b'\\xff\\xfe', b'\\x1b[31mred', b'-rf', b':x', b'x' * 255, "
+    "b' ', b'\\r', b'[bold]'):\n    open(name, 'w')"
+)
+_SOCKET = "import socket; socket.socket(socket.AF_UNIX).bind('socket')"
+TRAPS: tuple[str, ...] = (
+    f'cd ~ && python -c "{_NEST}"',
+    f'python -c "{_NEST}"',
+    f'mkdir names && cd names && python -c "{_NAMES}"',
+    f'mkfifo pipe && python -c "{_SOCKET}"',
+    "ln -s loop loop; ln -s / root; ln -s /proc/self/environ env; ln -s . self; ln -s @home@ home",
+    "ln -s /etc/passwd .gitattributes; rm .gitignore; ln -s /etc/passwd .gitignore",
+    "rm app.py; mkdir app.py; touch app.py/x; truncate -s 101M large; mkdir shut; chmod 0 shut",
+)

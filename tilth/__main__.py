@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import sys
+
 
 def main() -> None:
     """Run the command line."""
+    if sys.stdout is None:
+        # Started with its output closed: what is printed goes nowhere, as was asked for.
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115  # held to the end
+
     from tilth.cli.app import app
 
     app()

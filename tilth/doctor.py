@@ -217,7 +217,8 @@ def _sessions(settings: Settings) -> Iterator[Check]:
             if status is not SessionStatus.INTERVIEWING:
                 session.plan  # noqa: B018  # read for what it may raise
         except UserError as error:
-            yield Check("session", Grade.WARN, str(error), f"`tilth reset {name}` removes it")
+            mend = f"`tilth resume {name}` mends what can be mended"
+            yield Check("session", Grade.WARN, str(error), mend)
             continue
         if status is SessionStatus.RUNNING and lock_holder(session.directory / "lock") is None:
             found = f"{name} was interrupted and nobody works on it"

@@ -386,7 +386,6 @@ def find_session(sessions: Path, wanted: str) -> str:
     if len(matches) == 1:
         return matches[0]
     if matches:
-        raise UnknownSession(
-            f"{wanted!r} could be {len(matches)} sessions ({', '.join(matches[:3])} …); give more"
-        )
+        shown = ", ".join(matches[:3]) + (" …" if len(matches) > 3 else "")
+        raise UnknownSession(f"{wanted!r} could be {len(matches)} sessions ({shown}); give more")
     raise UnknownSession(f"no session starts with {wanted!r} in {sessions}; see `tilth info`")

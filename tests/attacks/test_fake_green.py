@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 import pytest
-from fake_green import AROUND, CODE, JUDGED, LOOK_AWAY, MENDING, RESTORED, SHOWN
+from fake_code import CODE
+from fake_green import AROUND, JUDGED, LOOK_AWAY, MENDING, RESTORED, SHOWN
 from sites import git
 from trickery import RIGHT, SEED, WRONG, Played, Round, Told, Trick, play
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
+from pathlib import Path
 
 import pytest
-from hostile import EVALUATORS_KEY, WORD, Raid, open_world, processes, raid
-from sites import KEY, git
-from ways_out import DAEMONS, WAYS_OUT
+from hostile import EVALUATORS_KEY, WORD, Raid, bash, open_world, processes, raid
+from sites import KEY, Site, accept, git, solve, submit
+from ways_out import DAEMONS, TRAPS, WAYS_OUT
 
 
 @pytest.mark.parametrize("name", WAYS_OUT)
@@ -79,6 +81,26 @@ def test_the_work_itself_is_judged_and_committed_as_ever(raided: Raid) -> None:
     assert raided.run.code == 0
     changed = git(raided.world.site.repo, "diff", "--name-only", f"main..{raided.run.branch}")
     assert changed.split() == ["feature1.py", "tests/test_t001_add.py"]
+
+
+def test_a_worktree_full_of_traps_is_judged_and_cleared(tmp_path: Path) -> None:
+    site = Site.make(tmp_path / "site", {"app.py": "x = 1\n", ".gitignore": "local\n"})
+    traps = [bash(line.replace("@home@", str(tmp_path))) for line in TRAPS]
+
+    run = site.run(
+        site.bundle(1),
+        worker=[*traps, solve(1) + submit(1)],
+        evaluator=[accept()],
+        TILTH_SANDBOX="auto",
+    )
+
+    assert run.code == 0
+    assert {item["exit_code"] for item in run.of("tool_result") if item["name"] == "bash"} == {0}
+    committed = git(site.repo, "ls-tree", "-r", "--name-only", run.branch).split("\n")
+    assert "feature1.py" in committed
+    assert not {"pipe", "socket", "large"}.intersection(committed)
+    workspace = run.session / "workspace"
+    assert not {"d", "pipe", "socket", "large"}.intersection(os.listdir(workspace))
 
 
 def test_a_fork_bomb_is_bounded(raided: Raid) -> None:

@@ -148,3 +148,19 @@ def test_run_offers_a_session_of_the_same_prd_and_repo(site: Site, run: Run) -> 
     with pytest.raises(UserError, match=f"tilth resume {run.session.name}"):
         start(site.root / "bundle", site.repo, {}, new=False, environ=environ)
     assert len(list(site.sessions.iterdir())) == 1
+
+
+def test_run_refuses_a_prd_that_is_running_already(site: Site, run: Run) -> None:
+    environ = site.environ("http://127.0.0.1:9")
+    with Lock(run.session / "lock"), pytest.raises(UserError, match=r"running \(process \d+\)"):
+        start(site.root / "bundle", site.repo, {}, new=False, environ=environ)
+    assert len(list(site.sessions.iterdir())) == 1
+
+
+def test_the_log_names_the_repository_when_the_checkpoint_cannot(
+    site: Site, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (run.session / "checkpoint.json").write_text("{", encoding="utf-8")
+    monkeypatch.chdir(site.root)
+    assert take_away(site, run.session.name) == 0
+    assert refs(site) == "refs/heads/main"

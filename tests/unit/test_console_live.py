@@ -121,7 +121,7 @@ def test_there_is_one_status_line_and_none_after_the_stop(screen: Screen) -> Non
         screen.console.take(event)
         assert sum("tokens" in line and "spent" not in line for line in screen.lines) <= 1
     assert screen.status == ""
-    assert "git log" in screen.lines[-2]
+    assert "log session/" in screen.lines[-2]
     screen.console.close()
 
 

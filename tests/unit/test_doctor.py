@@ -160,7 +160,7 @@ def test_a_broken_and_an_interrupted_session_are_warnings_with_their_fix(shelf: 
     broken, stale = named(checks(shelf), "session")
     assert {broken.grade, stale.grade} == {Grade.WARN}
     assert "prd.json" in broken.found
-    assert broken.fix == "`tilth reset 20261115-010101-0a0a0a` removes it"
+    assert broken.fix == "`tilth resume 20261115-010101-0a0a0a` mends what can be mended"
     assert stale.fix == f"`tilth resume {SESSION}` goes on with it"
     with shelf.held():
         assert len(named(checks(shelf), "session")) == 1

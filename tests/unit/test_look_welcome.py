@@ -98,12 +98,12 @@ def test_a_session_that_runs_can_be_followed(
         assert said(shelf, capsys)[-1] == f"next  tilth events {SESSION} --follow"
 
 
-def test_a_broken_session_is_named_and_can_be_removed(
+def test_a_broken_session_is_named_with_the_command_that_mends_it(
     shelf: Shelf, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (shelf.add() / "checkpoint.json").write_text("{")
     before = snapshot(shelf.root)
     lines = said(shelf, capsys)
     assert lines[0].startswith(f"{SESSION} is broken: ")
-    assert lines[-1] == f"next  tilth reset {SESSION}"
+    assert lines[-1] == f"next  tilth resume {SESSION}"
     assert snapshot(shelf.root) == before

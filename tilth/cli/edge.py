@@ -28,6 +28,9 @@ def guarded(body: Callable[[], int]) -> NoReturn:
         # Whoever read our output has gone; keep Python from complaining about it at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = ExitCode.DONE
+    except OSError as error:
+        complain(f"cannot go on: {error.strerror or error}{_named(error)}")
+        code = ExitCode.USAGE
     # The edge: a fault of ours is one line too, with the place to look at.
     except Exception as error:  # noqa: BLE001
         complain(f"internal error: {type(error).__name__}: {error} ({_place(error)})")
@@ -50,6 +53,10 @@ def tell(line: str) -> None:
         sys.stderr.flush()
     except (OSError, ValueError):
         return
+
+
+def _named(error: OSError) -> str:
+    return f": {error.filename}" if error.filename else " (is the output full or closed?)"
 
 
 def _place(error: Exception) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import sys
 from collections.abc import MutableMapping
 from dataclasses import dataclass
@@ -13,9 +12,11 @@ from pathlib import Path
 from tilth.cli.edge import tell
 from tilth.clock import SystemClock
 from tilth.errors import DiskError, SessionBusy, UserError
+from tilth.eventlog import read_events
 from tilth.inert import one_line
 from tilth.mask import Mask
 from tilth.outcomes import ExitCode
+from tilth.removal import remove_tree
 from tilth.repository.repo import SourceRepo, open_source
 from tilth.session import SESSION_ID, Session, branch_of, find_session, list_sessions
 from tilth.settings import load
@@ -91,8 +92,8 @@ def _source(sessions: Path, name: str) -> SourceRepo | None:
         session = Session.look(sessions, name, clock=SystemClock(), mask=Mask())
         candidates.insert(0, Path(session.checkpoint.source))
     except UserError:
-        # Half removed already: the repository we stand in is the best guess there is.
-        pass
+        # Half removed already: the log may know, else the repository we stand in is the best guess.
+        candidates[:0] = _recorded_source(sessions / name / "events.jsonl")
     for place in candidates:
         try:
             return open_source(place)
@@ -101,12 +102,21 @@ def _source(sessions: Path, name: str) -> SourceRepo | None:
     return None
 
 
+def _recorded_source(log: Path) -> list[Path]:
+    try:
+        starts = (line for line in read_events(log) if line["type"] == "session_start")
+        return [Path(line["payload"]["source"]) for line in starts][:1]
+    except (UserError, KeyError, TypeError):
+        return []
+
+
 def _look(sessions: Path, name: str) -> tuple[Step, ...]:
     directory = sessions / name
     workspace = _workspace(sessions, name)
     steps = [Step("worktree", str(directory / "workspace"), (directory / "workspace").exists())]
     if workspace is None:
-        steps.append(Step("branch", branch_of(name), there=False))
+        where = f"{branch_of(name)} (its repository is not known: run this inside it)"
+        steps.append(Step("branch", where, there=False))
     else:
         where = f"{workspace.branch} in {workspace.source.root}"
         steps.append(Step("branch", where, workspace.tip() is not None))
@@ -126,7 +136,7 @@ def _remove(sessions: Path, name: str) -> tuple[Step, ...]:
         if workspace is not None:
             workspace.remove()
         if directory.exists():
-            shutil.rmtree(directory)
+            remove_tree(directory)
     except OSError as error:
         raise DiskError(f"cannot remove {error.filename}: {error.strerror}; run it again") from None
     finally:

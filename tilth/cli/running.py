@@ -15,12 +15,14 @@ from tilth.cli.workbench import Workshop, open_workshop, seat_reviewers
 from tilth.clock import SystemClock
 from tilth.errors import UserError
 from tilth.loop import run
+from tilth.mask import Mask
 from tilth.messages import Role
 from tilth.recall.memory import Memory
 from tilth.repository import trees
 from tilth.repository.repo import SourceRepo, open_source
-from tilth.session import Session, SessionStatus
+from tilth.session import Session, SessionStatus, list_sessions
 from tilth.settings import Settings, load
+from tilth.store import lock_holder
 from tilth.workspace import Workspace
 
 
@@ -86,6 +88,7 @@ def _offer(settings: Settings, bundle: Bundle, source: SourceRepo) -> str | None
         and session.checkpoint.source == str(source.root)
     ]
     if not same:
+        _refuse_twin(settings, bundle, source)
         return None
     newest = same[0]
     said = f"session {newest.id} of this PRD is {newest.checkpoint.status} and can be resumed"
@@ -94,6 +97,21 @@ def _offer(settings: Settings, bundle: Bundle, source: SourceRepo) -> str | None
     choices = [*(f"resume {session.id}" for session in same), "start afresh beside it"]
     chosen = pick(f"{said}.", choices)
     return same[chosen].id if chosen < len(same) else None
+
+
+def _refuse_twin(settings: Settings, bundle: Bundle, source: SourceRepo) -> None:
+    """Refuse to start a PRD a second time while it is running: it would cost twice."""
+    for name in list_sessions(settings.sessions_dir):
+        holder = lock_holder(settings.sessions_dir / name / "lock")
+        if holder is None:
+            continue
+        session = Session.look(settings.sessions_dir, name, clock=SystemClock(), mask=Mask())
+        seen = session.checkpoint
+        if (seen.prd_sha256, seen.source) == (bundle.sha256, str(source.root)):
+            raise UserError(
+                f"session {name} of this PRD is running (process {holder}): see `tilth events "
+                f"{name} --follow`, or start another beside it with --new"
+            )
 
 
 def repo_for(repo: Path | None, prd: Path) -> Path:

@@ -7,7 +7,6 @@ import os
 import secrets
 import signal
 import sys
-import tempfile
 from collections.abc import Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -36,6 +35,7 @@ from tilth.prd import Plan
 from tilth.project import ProjectFacts
 from tilth.provider import AnthropicModel, ModelConfig
 from tilth.recall.memory import Memory
+from tilth.removal import temporary_directory
 from tilth.repository.repo import SourceRepo
 from tilth.reviewers import Panel, is_same_model, read_reviewers
 from tilth.sandbox import Confinement
@@ -213,9 +213,8 @@ def open_workshop(
         tell(_NO_SANDBOX)
     with (
         open_wall(settings.sandbox) as wall,
-        tempfile.TemporaryDirectory(prefix="tilth-") as name,
+        temporary_directory("tilth-") as scratch,
     ):
-        scratch = Path(name).resolve()
         make_home(scratch)
         yield Workshop(
             settings=settings,

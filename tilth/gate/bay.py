@@ -7,7 +7,6 @@ away again. It does not know what the commands mean.
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from typing import Protocol
 
 from tilth.changes import Change
 from tilth.gate.overlay import Overlay, lay_out
+from tilth.removal import temporary_directory
 from tilth.sandbox import Access, Bind, Command, Confinement, Finished, run
 
 
@@ -95,10 +95,8 @@ class Bay:
 def open_bay(ground: Ground, tree: str, overlay: Overlay) -> Iterator[Bay]:
     """Export a tree with its overlay; the directory is gone afterwards, come what may."""
     ground.scratch.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(
-        prefix="gate-", dir=ground.scratch, ignore_cleanup_errors=True
-    ) as name:
-        bay = Bay(ground=ground, root=Path(name).resolve())
+    with temporary_directory("gate-", ground.scratch) as root:
+        bay = Bay(ground=ground, root=root)
         ground.trees.export(tree, bay.export)
         lay_out(overlay, bay.export)
         # A home of its own: what a worker left in its home must not reach what judges it.

@@ -10,12 +10,11 @@ from __future__ import annotations
 import os
 import shutil
 import stat
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 from tilth.errors import WorkspaceError
+from tilth.removal import remove_tree
 from tilth.repository.freeze import stage
 from tilth.repository.git import Git, scratch, write_file, writing
 from tilth.repository.repo import SourceRepo
@@ -113,21 +112,9 @@ def delete(path: Path) -> None:
     """Remove a file or a whole directory, closed to us or not; a missing one is fine."""
     with writing(path):
         if path.is_dir() and not path.is_symlink():
-            shutil.rmtree(path, onerror=_open_and_retry)
+            remove_tree(path)
         else:
             path.unlink(missing_ok=True)
-
-
-def _open_and_retry(again: Callable[..., Any], path: str, error: Any) -> None:
-    if not os.path.lexists(path):
-        return
-    for closed in (os.path.dirname(path), path):
-        if not os.path.islink(closed):
-            os.chmod(closed, stat.S_IRWXU)
-    if os.path.isdir(path) and not os.path.islink(path):
-        shutil.rmtree(path)
-    else:
-        os.unlink(path)
 
 
 def _mend(file: Path, *texts: str) -> None:

@@ -6,6 +6,7 @@ next. The evidence in full is the report's.
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Iterator
 from enum import StrEnum
@@ -191,7 +192,8 @@ def next_commands(stop: Stop, scene: Scene) -> Iterator[str]:
     """Give the commands that are useful after this stop, the most useful first."""
     whole = scene.tally.whole
     session = whole.session or "latest"
-    log = f"git log {whole.branch or f'session/{session}'}"
+    place = f"-C {shlex.quote(whole.source)} " if whole.source else ""
+    log = f"git {place}log {whole.branch or f'session/{session}'}"
     endings = _endings(scene)
     if stop.reason is StopReason.PROVIDER_FAILURE:
         yield "tilth doctor --online"

@@ -220,7 +220,16 @@ def _(run: ValidatorRun, scene: Scene) -> Iterator[Note]:
     else:
         failed = "failed" if run.exit_code is None else f"failed, exit {run.exit_code}"
         text = figures.joined((run.name, counts or failed, took))
-        yield Note("gate", text, BAD, NO, last_lines(run.output, _OUTPUT_LINES))
+        yield Note("gate", text, BAD, NO, _telling_lines(run.output))
+
+
+def _telling_lines(output: str) -> tuple[str, ...]:
+    """Pick what says most about a failure: pytest's own error lines, else the end of the output."""
+    lines = output.splitlines()
+    errors = [line for line in lines if line.startswith("E  ") and "Use -v to get" not in line]
+    failed = [line for line in lines if line.startswith(("FAILED ", "ERROR "))]
+    picked = [*errors[: _OUTPUT_LINES - 1], *failed[:1]] if errors else []
+    return first_lines("\n".join(picked), _OUTPUT_LINES) or last_lines(output, _OUTPUT_LINES)
 
 
 @tell.register

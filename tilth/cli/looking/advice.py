@@ -28,7 +28,11 @@ def next_commands(
 def _commands(seen: Glance, open_requests: Sequence[str], last_stop: str | None) -> Iterator[str]:
     name = seen.session
     # A failed interview has no plan: there is nothing in it that could go on.
-    if seen.status == BROKEN or (seen.status == SessionStatus.FAILED and not seen.total):
+    if seen.status == BROKEN:
+        # A resume mends what it can and names what it cannot; a reset only takes away.
+        yield f"tilth resume {name}"
+        return
+    if seen.status == SessionStatus.FAILED and not seen.total:
         yield f"tilth reset {name}"
         return
     if seen.status == SessionStatus.RUNNING:

@@ -161,7 +161,7 @@ def _escape(char: str) -> str:
 def _is_terminal(stream: TextIO) -> bool:
     try:
         return stream.isatty()
-    except ValueError:  # a closed file
+    except (AttributeError, ValueError):  # no stream at all, or a closed one
         return False
 
 
