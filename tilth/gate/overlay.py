@@ -7,7 +7,6 @@ export alone, whatever links the tree holds. It never touches the worktree.
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path, PurePosixPath
 
@@ -16,6 +15,7 @@ from tilth.gate.sections import Unparsable, mended
 from tilth.gate.steering import MODULE_SUFFIXES, TESTS, Steers, may_change, new_modules, steers
 from tilth.gate.tamper import Tampering
 from tilth.prd import Plan, Status, Task
+from tilth.removal import remove_tree
 from tilth.repository.git import unshown
 from tilth.values import Value
 
@@ -204,6 +204,6 @@ def _clear(path: Path) -> None:
     if path.is_symlink() or path.is_file():
         path.unlink()
     elif path.is_dir():
-        shutil.rmtree(path)
+        remove_tree(path)
     elif os.path.lexists(path):
         path.unlink()

@@ -21,11 +21,12 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tilth.errors import DiskError, UserError, WorkspaceError
+from tilth.removal import remove_tree
 
 TIMEOUT_SECONDS = 120
 OLDEST_GIT = "2.31"
@@ -196,7 +197,8 @@ def scratch(git_dir: Path, head: str, *, convert: bool = False) -> Iterator[Scra
             (bones / "refs").mkdir()
         yield Scratch(root, git_dir / "objects")
     finally:
-        shutil.rmtree(root, ignore_errors=True)
+        with suppress(OSError):
+            remove_tree(root)
 
 
 @contextmanager
