@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import os
+import signal
 
 import network_guard
 
 
 def pytest_configure() -> None:
+    _heed_interrupts()
     network_guard.install()
     for name in list(os.environ):
         if name.startswith(("TILTH_", "ANTHROPIC_")):
             del os.environ[name]
+
+
+def _heed_interrupts() -> None:
+    """Heed Ctrl-C even when started in the background, where a shell has it ignored: what a test
+    starts would inherit that, and never hear the signal it is sent."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)

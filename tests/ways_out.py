@@ -217,6 +217,14 @@ NETWORK: dict[str, Attack] = {
         ),
         because="not implemented|not permitted",
     ),
+    "reads the user's key ring": attack(
+        python(
+            "import ctypes, os, platform; libc = ctypes.CDLL(None, use_errno=True); "
+            "number = {'x86_64': 250, 'aarch64': 219}[platform.machine()]; "
+            "assert libc.syscall(number, 0, -4, 0) >= 0, os.strerror(ctypes.get_errno())"
+        ),
+        because="not implemented",
+    ),
     "finds an interface besides its own": attack(
         "awk -F: 'NR > 2 {print $1}' /proc/net/dev | grep -v lo", because=NOTHING
     ),

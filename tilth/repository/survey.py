@@ -17,8 +17,8 @@ from tilth.changes import Why
 from tilth.errors import WorkspaceError
 
 LARGEST_NEW_FILE = 100 * 1024 * 1024
-# Below what the system takes for a path, with room for one more name.
-LONGEST_PATH = 3500
+# No honest change nests deeper; the length is what the system takes, less one more name.
+DEEPEST, LONGEST_PATH = 100, 3500
 
 _CACHES = frozenset((b".pytest_cache", b".ruff_cache", b".mypy_cache", b".venv", b"node_modules"))
 _BYTECODE = b"__pycache__"
@@ -129,8 +129,8 @@ class _Walk:
             # A directory that holds nothing else would outlive its package as an empty one.
             if directory and directory not in self._base.directories:
                 self.found.litter.append(path)
-        elif is_directory and len(entry.path) > LONGEST_PATH:
-            self._skip(path, "unreadable")
+        elif is_directory and (path.count(b"/") >= DEEPEST or len(entry.path) > LONGEST_PATH):
+            self._skip(path, "too large")
         elif entry.name not in _CACHES:
             self._candidates[path] = entry
 
