@@ -6,7 +6,7 @@ STAMP := .venv/.installed
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: setup demo test lint bench crash clean
+.PHONY: setup demo test lint bench crash suite clean
 
 setup: $(STAMP)
 
@@ -35,6 +35,10 @@ crash: setup
 
 bench: setup
 	@$(BIN)/python -m bench
+
+# Every change of the evaluator's suite applied and tested: make suite DIR=path/to/another
+suite: setup
+	@$(BIN)/python -m tilth.evalcheck.proof $(DIR)
 
 clean:
 	rm -rf .venv .ruff_cache .mypy_cache .pytest_cache build dist

@@ -5,12 +5,14 @@ from __future__ import annotations
 import statistics
 import sys
 
+from bench.evidence import evidence_ratios, review_ratio
 from bench.look import info_ratio
 from bench.replay import verify_ratio
 from bench.resume import resume_ratio
 from bench.sandbox import NoWall, command_ratio, validation_ratio
-from bench.startup import help_ratio
+from bench.startup import first_request_ratio, help_ratio
 from bench.turns import bare_loop, harness
+from bench.viewer import chromium, open_long_session, watched_ratio
 
 ROUNDS = 3
 
@@ -41,23 +43,55 @@ def sandbox() -> None:
     """Compare a confined command and a validation with the same thing bare."""
     try:
         confined, unconfined = command_ratio()
-        figure("a command in the sandbox against bare bash -c true", confined, 5)
+        figure("a command in the sandbox against bare bash -c true", confined, 3)
         figure("the same without a sandbox", unconfined, 2)
         figure("freeze, export and validate against bare pytest", validation_ratio(), 1.5)
     except NoWall as error:
         sys.stdout.write(f"none  no sandbox to time: {error}\n")
 
 
+def evidence() -> None:
+    """Compare a probe and a mutant with a bare pytest, and a review with a bare loop."""
+    try:
+        probe, mutant, rate = evidence_ratios()
+        figure("a probe against bare pytest", probe, 1.5)
+        figure(f"a mutant on one core against bare pytest ({rate:.1f} a second)", mutant, 1.5)
+    except NoWall as error:
+        sys.stdout.write(f"none  no sandbox to time: {error}\n")
+    figure("a turn of a review of 10 turns against the bare loop", review_ratio(), 1.5)
+
+
+def viewer() -> None:
+    """Say how a long session opens in a browser, and what a run pays for being watched."""
+    figure("a turn with a viewer attached against one without", watched_ratio(), 1.1)
+    if why := chromium.why_not():
+        sys.stdout.write(f"none  no browser to time: {why}\n")
+        return
+    opened = open_long_session()
+    figure("tilth visualize, 50,000 events, until it prints its address", opened.command_s, 4, "s")
+    figure("from there to the first screen", opened.overview_s, 2, "s")
+    figure("and to the list of events", opened.events_s, 2, "s")
+    figure("search over all of it", opened.search_s, 2, "s")
+    figure("nodes in the page", opened.nodes, 2000, "")
+    figure("memory of the server", opened.server_mb, 300, "MB")
+    figure("memory of the page", opened.page_mb, 100, "MB")
+    name = f"the same as one file of {opened.file_mb:.0f} MB, to its first screen"
+    figure(name, opened.file_s, 2, "s")
+
+
 def main() -> None:
     figure("tilth --help against importing typer", help_ratio(), 2.5)
+    figure("start to first request against importing the SDK", first_request_ratio(), 1.15)
     figure("tilth info, 200 sessions, against json.loads of its files", info_ratio(), 3)
     ratio, peak = verify_ratio()
     figure("tilth replay --verify-only, 10,000 events, against json.loads", ratio, 3)
     figure("peak memory of that", peak, 5, "MB")
     figure("resume to its first call, 10,000 events, against reading them", resume_ratio(), 2)
     sandbox()
+    evidence()
     for count in (50, 200):
         turns(count)
+    viewer()
 
 
 if __name__ == "__main__":

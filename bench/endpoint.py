@@ -19,7 +19,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
 
-from messages_api import Answer, MessagesServer, Request, call, say  # noqa: E402  # tests/ is no package
+from support.messages_api import Answer, MessagesServer, Request, call, say  # noqa: E402  # tests/ is no package
 
 COMMANDS = (
     ("bash", {"command": "echo turn"}),

@@ -19,7 +19,7 @@ READ = ("checkpoint.json", "prd.json")
 
 def info_ratio(sessions: int = SESSIONS, rounds: int = 9) -> float:
     """Give how much longer `tilth info` takes than json.loads of what it reads, by medians."""
-    from tilth.cli.looking.info import info
+    from tilth.show.info import info
 
     with tempfile.TemporaryDirectory(prefix="tilth-bench-") as place:
         home = Path(place)

@@ -10,13 +10,14 @@ import tracemalloc
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from tilth.clock import SystemClock
-from tilth.eventlog import Emitter, EventLog, read_events
-from tilth.mask import Mask
-from tilth.messages import Conversation, Role, ToolResult, ToolSpec, Usage
-from tilth.payloads import ModelCall, PromptAssembled, TaskDone, ToolCalled, ToolResulted
-from tilth.values import digest
-from tilth.verify import verify
+from tilth.base.clock import SystemClock
+from tilth.base.values import digest
+from tilth.config.secrets import Mask
+from tilth.log.events import ModelCall, PromptAssembled, TaskDone, ToolCalled, ToolResulted
+from tilth.log.reader import read_events
+from tilth.log.verification import verify
+from tilth.log.writer import Emitter, EventLog
+from tilth.model.messages import Conversation, Role, ToolResult, ToolSpec, Usage
 
 EVENTS = 10_000
 TURNS_A_TASK = 40

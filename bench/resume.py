@@ -25,12 +25,11 @@ def resume_ratio(rounds: int = 5) -> float:
     What the SDK itself does with a conversation of thousands of messages before it sends it is not
     counted: the same request is sent by the bare SDK right after, and that time is taken off.
     """
-    from messages_api import MessagesServer, Request, call, error
-    from sites import Site
+    from support.commands import resume, start
+    from support.flow_site import Site
+    from support.messages_api import MessagesServer, Request, call, error
 
-    from tilth.cli.resuming import resume
-    from tilth.cli.running import start
-    from tilth.eventlog import read_events
+    from tilth.log.reader import read_events
 
     asked: list[tuple[float, dict[str, Any]]] = []
 

@@ -21,19 +21,20 @@ from bench.endpoint import ROOT
 
 sys.path.insert(0, str(ROOT / "tests"))
 
-from git_repo import SESSION, Repo, StoppedClock  # tests/ is no package
+from support.git_repo import SESSION, Repo, StoppedClock  # tests/ is no package
 
-from tilth.confinement.choosing import open_wall
-from tilth.confinement.reach import Premises, hidden_places, tool_places
-from tilth.errors import UserError
-from tilth.prd import Plan, Status, Task
-from tilth.project import ProjectFacts
-from tilth.repository.repo import open_source
-from tilth.sandbox import Command, Confinement, environment, run
-from tilth.settings import SandboxChoice
+from tilth.base.errors import UserError
+from tilth.config.project import ProjectFacts
+from tilth.config.settings import SandboxChoice
+from tilth.contract.prd import Plan, Status, Task
+from tilth.gate.gate import Gate
+from tilth.git.repo_config import clean_configuration
+from tilth.git.source import open_source
+from tilth.git.workspace import Workspace
+from tilth.sandbox.choose import open_wall
+from tilth.sandbox.confinement import Command, Confinement, environment, run
+from tilth.sandbox.policy import Policy, hidden_places, tool_places
 from tilth.tools import find_ruff
-from tilth.validators import Gate
-from tilth.workspace import Workspace
 
 TESTS = 6
 _TEST = "import words\n\n\n" + "\n\n".join(
@@ -58,15 +59,15 @@ class Grounds:
     """Hold a session in a home of its own, and the wall around its commands."""
 
     wall: Confinement
-    premises: Premises
+    policy: Policy
     workspace: Workspace
     scratch: Path
     base: str
 
     @property
     def env(self) -> dict[str, str]:
-        first = self.premises.python.parent
-        return environment(os.environ, home=self.premises.home, path_first=first)
+        first = self.policy.python.parent
+        return environment(os.environ, home=self.policy.home, path_first=first)
 
 
 @contextmanager
@@ -80,7 +81,9 @@ def grounds() -> Iterator[Grounds]:
         workspace = Workspace(open_source(repo.root), place / "workspace", SESSION, StoppedClock())
         workspace.create(repo.head())
         (scratch / "home").mkdir(parents=True)
-        premises = Premises(
+        config = clean_configuration(open_source(repo.root))
+        (scratch / "repository-config").write_text(config, encoding="utf-8")
+        policy = Policy(
             hidden=hidden_places({"HOME": str(home)}, home / ".tilth", place.parent, scratch),
             source=repo.root,
             git_dir=repo.root / ".git",
@@ -89,13 +92,15 @@ def grounds() -> Iterator[Grounds]:
             home=scratch / "home",
             python=Path(sys.executable),
             programs=tool_places(find_ruff()),
+            registration=workspace.registration(),
+            git_config=scratch / "repository-config",
         )
         with ExitStack() as stack:
             try:
                 wall = stack.enter_context(open_wall(SandboxChoice.AUTO))
             except UserError as error:
                 raise NoWall(str(error)) from error
-            yield Grounds(wall, premises, workspace, scratch, repo.head())
+            yield Grounds(wall, policy, workspace, scratch, repo.head())
 
 
 def command_ratio(rounds: int = 60) -> tuple[float, float]:
@@ -104,7 +109,7 @@ def command_ratio(rounds: int = 60) -> tuple[float, float]:
     Bare is `subprocess.run`; without a wall is the same runner, which ends what was left running.
     """
     with grounds() as place:
-        access = place.premises.worker()
+        access = place.policy.worker()
         command = Command(
             argv=("bash", "-c", "true"), cwd=place.workspace.path, env=place.env, timeout_s=60
         )
@@ -120,8 +125,8 @@ def command_ratio(rounds: int = 60) -> tuple[float, float]:
 def validation_ratio(rounds: int = 9) -> float:
     """Give how much longer freeze, export and validators take than a plain pytest of the tests."""
     with grounds() as place:
-        gate = _gate(place)
-        task = _task()
+        gate = open_gate(place)
+        task = the_task()
         plan = Plan(tasks=(task,))
         baseline = gate.baseline(task, plan, place.base)
         (place.workspace.path / "words.py").write_text(
@@ -134,7 +139,7 @@ def validation_ratio(rounds: int = 9) -> float:
             if not all(report.passed for report in found.reports):
                 raise RuntimeError(f"the bench's own project does not pass: {found.reports}")
 
-        bare, ours = alternate(rounds, lambda: _plain_pytest(place.workspace.path), validate)
+        bare, ours = alternate(rounds, lambda: plain_pytest(place.workspace.path), validate)
     return ours / bare
 
 
@@ -151,7 +156,8 @@ def alternate(rounds: int, *actions: Callable[[], object]) -> list[float]:
     return [statistics.median(seconds) for seconds in taken]
 
 
-def _gate(place: Grounds) -> Gate:
+def open_gate(place: Grounds) -> Gate:
+    """Give the gate of a session behind the wall."""
     seeds = place.scratch / "seed-tests"
     seeds.mkdir()
     (seeds / Path(_SEED).name).write_text(_TEST, encoding="utf-8")
@@ -162,18 +168,19 @@ def _gate(place: Grounds) -> Gate:
         workspace=place.workspace,
         seed_tests=seeds,
         confinement=place.wall,
-        access=place.premises.gate(),
+        access=place.policy.gate(),
         env=place.env,
-        python=place.premises.python,
+        python=place.policy.python,
         ruff=ruff,
         facts=ProjectFacts(),
         timeout_s=60.0,
         scratch=place.scratch,
-        stands_for=(place.premises.source, place.workspace.path),
+        stands_for=(place.policy.source, place.workspace.path),
     )
 
 
-def _task() -> Task:
+def the_task() -> Task:
+    """Give the one task of the bench's project."""
     return Task(
         id="T-001",
         title="join words",
@@ -183,6 +190,7 @@ def _task() -> Task:
     )
 
 
-def _plain_pytest(root: Path) -> None:
+def plain_pytest(root: Path) -> None:
+    """Run the task's tests with nothing around them."""
     argv = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", _SEED]
     subprocess.run(argv, cwd=root, check=True, stdout=subprocess.DEVNULL)

@@ -10,6 +10,7 @@ import statistics
 import sys
 import tempfile
 import tracemalloc
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,9 @@ from typing import Any
 from bench.endpoint import ROOT, endpoint
 
 sys.path.insert(0, str(ROOT / "tests"))
+
+# What goes on while a run does, given Tilth's home.
+Beside = Callable[[Path], contextlib.AbstractContextManager[None]]
 
 
 @dataclass(frozen=True)
@@ -34,8 +38,8 @@ def bare_loop(turns: int) -> float:
     """Give the median gap of a loop with nothing around the SDK but the tools."""
     import anthropic
 
-    from tilth.messages import ToolCall
-    from tilth.sandbox import Access, Unconfined, environment
+    from tilth.model.messages import ToolCall
+    from tilth.sandbox.confinement import Access, Unconfined, environment
     from tilth.tools import Toolbox, find_ruff
 
     with tempfile.TemporaryDirectory() as folder, endpoint(turns) as server:
@@ -78,18 +82,27 @@ def bare_loop(turns: int) -> float:
     return statistics.median(server.gaps) * 1000
 
 
-def harness(turns: int, *, memory: bool = False) -> Timed:
-    """Run the real command in this process against the same endpoint."""
-    from sites import Site
+@contextlib.contextmanager
+def _nobody(home: Path) -> Iterator[None]:
+    yield
 
-    from tilth.cli.running import start
+
+def harness(turns: int, *, memory: bool = False, beside: Beside = _nobody) -> Timed:
+    """Run the real command in this process against the same endpoint, with `beside` about it."""
+    from support.commands import start
+    from support.flow_site import Site
 
     with tempfile.TemporaryDirectory() as folder:
         site = Site.make(Path(folder) / "site")
         target = site.bundle(1)
         if memory:
             tracemalloc.start()
-        with endpoint(turns) as server, contextlib.redirect_stderr(io.StringIO()):
+        with (
+            beside(site.root / "home"),
+            endpoint(turns) as server,
+            contextlib.redirect_stdout(io.StringIO()),
+            contextlib.redirect_stderr(io.StringIO()),
+        ):
             environ = site.environ(
                 server.url,
                 PATH=os.environ["PATH"],

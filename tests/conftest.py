@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 
-import network_guard
+import pytest
+from support import chromium, network_guard
+
+# Without a browser its tests are not collected; the run's last lines say so.
+collect_ignore_glob = ["browser/*"] if chromium.why_not() else []
 
 
 def pytest_configure() -> None:
@@ -14,6 +19,14 @@ def pytest_configure() -> None:
     for name in list(os.environ):
         if name.startswith(("TILTH_", "ANTHROPIC_")):
             del os.environ[name]
+    # Times are shown in local time: here that is the same everywhere.
+    os.environ["TZ"] = "UTC"
+    time.tzset()
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    if said := chromium.left_out():
+        terminalreporter.write_line(said, yellow=True)
 
 
 def _heed_interrupts() -> None:

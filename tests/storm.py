@@ -19,7 +19,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from theatre import Stage  # found beside this file, also when it is run by name
+from support.crash_stage import Stage  # found beside this file, also when it is run by name
 
 
 @dataclass

@@ -6,15 +6,11 @@ It decides and emits; it never prints and never writes a file. Everything it tou
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Literal
 
-from tilth.bench import Bench
-from tilth.briefs import CUT_CALL, CUT_TEXT, NUDGE, ONE_CASE
-from tilth.case import RAISE_BLOCKER, SUBMIT_CASE, Case, parse_case
-from tilth.errors import (
+from tilth.base.errors import (
     CapReached,
     DiskError,
     Interrupted,
@@ -22,39 +18,48 @@ from tilth.errors import (
     Unreadable,
     UserError,
     WorkspaceError,
+    fault_line,
 )
-from tilth.exchange import landing
-from tilth.exchange.asking import ask, check_caps
-from tilth.exchange.attempt import Attempt, Green, Submission
-from tilth.exchange.dispute import hear_blocker
-from tilth.exchange.opening import begin, take_baseline, validator_run
-from tilth.exchange.review import open_review, read_verdict, unread_verdict
-from tilth.exchange.toolrun import give_result, run_tool
-from tilth.findings import Baseline, Validation
-from tilth.messages import ToolCall, ToolResult, Turn
-from tilth.outcomes import ExitCode, FailReason, StopReason, TaskEnd, exit_code
-from tilth.payloads import (
+from tilth.config.settings import OnExhausted
+from tilth.contract.case import RAISE_BLOCKER, SUBMIT_CASE, Case, parse_case
+from tilth.contract.ledger_text import format_reject_feedback
+from tilth.contract.outcomes import FailReason, StopReason, TaskEnd
+from tilth.contract.prd import Plan, Status, Task
+from tilth.contract.rules import Rules
+from tilth.contract.verdict import LedgerEntry
+from tilth.log.events import (
     CaseParseError,
-    CaseSubmitted,
-    EvaluatorVerdict,
-    LedgerAppended,
     Nudge,
-    SeedTampered,
     Stagnation,
-    Stop,
 )
-from tilth.prd import Plan, Status, Task
-from tilth.requests import still_open
-from tilth.settings import OnExhausted
-from tilth.verdict import (
-    Judged,
-    LedgerEntry,
-    RejectionCategory,
-    entry_of,
-    format_reject_feedback,
-    harness_reject,
+from tilth.model.messages import ToolCall, ToolResult, Turn
+from tilth.task import landing, review
+from tilth.task.asking import ask, check_caps, check_stop
+from tilth.task.attempt import Attempt, Green, OpenReview, RedCase, Snapshot, Submission
+from tilth.task.bench import Bench, RunContext
+from tilth.task.briefs import CUT_CALL, ONE_CASE, nudge
+from tilth.task.case import (
+    is_untouched,
+    mechanical_reject,
+    resubmitted,
+    snapshot,
+    submit,
+    untouched_reject,
+    validate,
 )
-from tilth.watch import find_standstill
+from tilth.task.dispute import hear_blocker
+from tilth.task.ending import Ending, stop
+from tilth.task.evaluator_tools import EvaluatorTools
+from tilth.task.evidence import gather
+from tilth.task.failed_case import answer_again, keep_red
+from tilth.task.final_tip import prove_tip
+from tilth.task.foresight import foresee
+from tilth.task.hearing import deliver, hear, hear_stop, hear_verdict
+from tilth.task.opening import begin
+from tilth.task.review import Evidence
+from tilth.task.review_turns import read_verdict
+from tilth.task.tool_turns import give_result, run_tool
+from tilth.task.watch import find_standstill
 
 QUIET_TURNS = 3
 UNREADABLE_VERDICTS = 3
@@ -62,72 +67,76 @@ CONTROL_TOOLS = frozenset({SUBMIT_CASE.name, RAISE_BLOCKER.name})
 
 
 @dataclass(frozen=True)
-class Ending:
-    """Say how a run ended."""
+class _Halt:
+    """Say why the work ended; `tip_red` is of all of it together."""
 
     reason: StopReason
-    exit_code: ExitCode
     detail: str
+    tip_red: bool = False
 
 
-def run(bench: Bench, wake: Callable[[], Attempt | None] | None = None) -> Ending:
+def run(context: RunContext, open_bench: Callable[[], tuple[Bench, Attempt | None]]) -> Ending:
     """Run the plan to its end or to whatever stops it, and record the stop.
 
-    `wake` gives the task that was in the middle of its work, if there is one.
+    `open_bench` makes what is missing and gives the bench to work at, with the task that was in the
+    middle of its work, if there is one. What goes wrong in it is a recorded stop like any other.
     """
     try:
-        reason, detail = _work(bench, wake() if wake else None)
+        bench, attempt = open_bench()
+        halt = _work(bench, attempt)
     except CapReached as cap:
-        reason, detail = StopReason(cap.reason), str(cap)
+        halt = _Halt(StopReason(cap.reason), str(cap))
     except ProviderError as error:
-        reason, detail = StopReason.PROVIDER_FAILURE, str(error)
+        halt = _Halt(StopReason.PROVIDER_FAILURE, str(error))
     except (Interrupted, KeyboardInterrupt):
-        reason, detail = StopReason.INTERRUPTED, "stopped by the user"
+        halt = _Halt(StopReason.INTERRUPTED, "stopped by the user")
+        hear_stop(context)
     except (WorkspaceError, DiskError, UserError) as error:
-        reason, detail = StopReason.ERROR, str(error)
-    code = exit_code(
-        reason,
-        request_open=_waits(bench),
-        below_bar=any(task.quality_flag for task in bench.record.plan.tasks),
-    )
-    try:
-        bench.emit(Stop(reason=reason, exit_code=code, detail=detail))
-        bench.record.close_out(reason, bench.meter.by_role)
-    except DiskError as error:
-        # What stopped the run matters more than that it could not be written down.
-        why = f"{detail}; " if detail and detail not in str(error) else ""
-        raise DiskError(f"{why}{error}") from error
-    return Ending(reason, code, detail)
+        halt = _Halt(StopReason.ERROR, str(error))
+    # The loop's edge: whatever goes wrong in a night, the record says that it stopped and why.
+    except Exception as error:  # noqa: BLE001
+        halt = _Halt(StopReason.ERROR, fault_line(error))
+    return stop(context, halt.reason, halt.detail, tip_red=halt.tip_red)
 
 
-def _waits(bench: Bench) -> bool:
-    """Tell whether a question to a person still matters."""
-    done = {task.id for task in bench.record.plan.with_status(Status.DONE)}
-    return bool(still_open(bench.record.requests(), done))
-
-
-def _work(bench: Bench, reattached: Attempt | None) -> tuple[StopReason, str]:
+def _work(bench: Bench, reattached: Attempt | None) -> _Halt:
     """Take one task after another until none is left that can be worked on."""
     failures: list[tuple[FailReason, Task]] = []
     while True:
+        hear(bench, reattached)
         plan = bench.record.plan
         task = reattached.task if reattached else plan.next_pending()
         if task is None:
             break
         check_caps(bench)
+        foresee(bench, plan, starting=reattached is None)
         failure = _run_task(bench, task, plan, reattached)
         reattached = None
         if failure is not None:
             failures.append((failure, task))
-            if bench.settings.on_exhausted is not OnExhausted.SKIP:
+            if bench.settings.on_exhausted.effective(plan) is not OnExhausted.SKIP:
                 break
+    # A person may have sent one back or accepted it since; one that waited for that may be left.
+    failures = [each for each in failures if _still_failed(bench, each[1])]
+    failures = failures or [
+        (bench.words.state.task(task.id).reason or FailReason.ITER_CAP, task)
+        for task in plan.with_status(Status.FAILED)
+    ]
     if failures:
         reason, task = failures[0]
-        return StopReason(reason), f"{task.id} failed: {reason}"
+        return _Halt(StopReason(reason), f"{task.id} failed: {reason}")
     if plan.all_done:
-        return StopReason.ALL_DONE, f"{len(plan.tasks)} of {len(plan.tasks)}"
+        red = prove_tip(bench)
+        said = f"; but red on the final tip: {', '.join(red)}" if red else ""
+        whole = f"{len(plan.tasks)} of {len(plan.tasks)}{said}"
+        return _Halt(StopReason.ALL_DONE, whole, tip_red=bool(red))
     waiting = ", ".join(task.id for task in plan.tasks if task.status is not Status.DONE)
-    return StopReason.ERROR, f"no task can be started; not done: {waiting}"
+    return _Halt(StopReason.ERROR, f"no task can be started; not done: {waiting}")
+
+
+def _still_failed(bench: Bench, task: Task) -> bool:
+    now = bench.record.plan.task(task.id)
+    return now is None or now.status is Status.FAILED
 
 
 def _run_task(
@@ -146,6 +155,8 @@ def _run_task(
 
 
 def _next_turn(bench: Bench, attempt: Attempt) -> Turn:
+    hear(bench, attempt)
+    deliver(attempt)
     emit = attempt.emit.bind(iter=attempt.iterations + 1, span_id=bench.new_id())
     turn = ask(bench, bench.worker, attempt.conversation, emit)
     # Counted once there is an answer: a call that failed has cost the task nothing.
@@ -180,15 +191,20 @@ def _answer(bench: Bench, attempt: Attempt, plan: Plan, turn: Turn) -> TaskEnd |
     for call in turn.tool_calls:
         if call.id in results:
             continue
+        check_stop(bench)
         if turn.was_cut:
             results[call.id] = give_result(bench, attempt, call, CUT_CALL, is_error=True)
         elif call.name not in CONTROL_TOOLS:
             results[call.id] = run_tool(bench, attempt, call)
+            if bench.rules >= Rules.PROGRESS and attempt.repeats.is_endless:
+                said = f"{call.name} was called {attempt.repeats.times} times in a row alike"
+                return TaskEnd(FailReason.NO_PROGRESS, said)
         elif control is None:
             control = call
         else:
             results[call.id] = give_result(bench, attempt, call, ONE_CASE, is_error=True)
     if control is not None:
+        check_stop(bench)
         heard = _hear(bench, attempt, plan, control)
         if isinstance(heard, TaskEnd):
             return heard
@@ -202,7 +218,7 @@ def _nudge(attempt: Attempt, turn: Turn) -> TaskEnd | None:
     attempt.quiet += 1
     if attempt.quiet >= QUIET_TURNS:
         return TaskEnd(FailReason.NO_CASE, f"{attempt.quiet} answers in a row called no tool")
-    text = CUT_TEXT if turn.was_cut else NUDGE
+    text = nudge(turn, attempt.conversation.head["tools"])
     attempt.emit(Nudge(conversation=attempt.conversation.id, text=text, in_a_row=attempt.quiet))
     attempt.conversation.say(text)
     return None
@@ -215,131 +231,114 @@ def _hear(bench: Bench, attempt: Attempt, plan: Plan, call: ToolCall) -> ToolRes
 
 
 def _hear_case(bench: Bench, attempt: Attempt, plan: Plan, call: ToolCall) -> ToolResult | TaskEnd:
-    """Take a case through its gates: parse, empty diff, validators, evaluator."""
+    """Take a case through its gates: empty diff, parse, same tree, proof, verdict."""
+    left, attempt.open_review = attempt.open_review, None
+    ruled = attempt.ruled.pop(call.id, None)
+    if ruled is not None and not ruled.accepted:
+        return _act_on(bench, attempt, call, None, ruled)
+    seen = snapshot(bench, attempt)
+    if left is not None and ruled is None and (left.call_id, left.tree) == (call.id, seen.tree):
+        return _judge(bench, attempt, call, resubmitted(bench, attempt, left), left)
+    if ruled is None and bench.rules >= Rules.PROGRESS and is_untouched(bench, attempt, seen):
+        return _hear_untouched(bench, attempt, call, seen)
     try:
         case = parse_case(call.arguments, attempt.task, bench.tree.has_file)
     except Unreadable as error:
-        attempt.emit(CaseParseError(call_id=call.id, error=str(error), raw=call.arguments))
+        attempt.tell(CaseParseError(call_id=call.id, error=str(error), raw=call.arguments))
         return give_result(bench, attempt, call, str(error), is_error=True)
-    ruled = attempt.ruled.pop(call.id, None)
     if ruled is not None:
         return _act_on(bench, attempt, call, case, ruled)
-    submission = _submit(bench, attempt, call, case)
-    reject = _mechanical_reject(bench, attempt, submission)
+    submission = submit(attempt, call, case, seen)
+    if (red := _same_red(bench, attempt, seen)) is not None:
+        return answer_again(bench, attempt, call, red)
+    reject = mechanical_reject(bench, attempt, submission)
     if reject is not None:
-        enter(bench, attempt, call.id, reject)
-        return _act_on(bench, attempt, call, case, reject)
-    validation = _validate(bench, attempt, plan, submission)
+        review.record(bench, attempt, call.id, reject)
+        return keep_red(attempt, submission, _act_on(bench, attempt, call, case, reject))
+    validation = validate(bench, attempt, plan, submission)
     if not validation.passed:
         # A case heard again after a crash had passed before.
         _move(bench, attempt, Status.IN_PROGRESS)
-        return give_result(bench, attempt, call, validation.render(), is_error=True)
+        told = give_result(bench, attempt, call, validation.render(), is_error=True)
+        return keep_red(attempt, submission, told)
+    attempt.red = None
     attempt.green = Green(submission.tree, case)
+    found = gather(bench, attempt, call.id, submission, validation)
+    if isinstance(found, LedgerEntry):
+        review.record(bench, attempt, call.id, found)
+        return _act_on(bench, attempt, call, case, found)
     _move(bench, attempt, Status.PENDING_EVAL)
     if not bench.settings.evaluate:
         landing.land(bench, attempt, attempt.green, verdict=landing.NOT_EVALUATED, score=None)
         return TaskEnd()
-    entry = _evaluator_task(bench, attempt, submission, validation)
-    enter(bench, attempt, call.id, entry)
-    return _act_on(bench, attempt, call, case, entry)
+    return _judge(bench, attempt, call, submission, found)
 
 
-def _submit(bench: Bench, attempt: Attempt, call: ToolCall, case: Case) -> Submission:
-    frozen = bench.tree.freeze(attempt.base)
-    diff = bench.tree.diff(attempt.base, frozen.tree)
-    digest = hashlib.sha256(diff.encode("utf-8", "surrogatepass")).hexdigest()
-    attempt.emit(CaseSubmitted(call_id=call.id, case=case, tree=frozen.tree, diff_sha256=digest))
-    return Submission(case, frozen.tree, frozen.nested, diff, digest)
+def _judge(
+    bench: Bench,
+    attempt: Attempt,
+    call: ToolCall,
+    submission: Submission,
+    by: Evidence | OpenReview,
+) -> ToolResult | TaskEnd:
+    """Have a case judged and act on it; a person's word ends the review under way."""
+    entry = hear_verdict(bench, attempt, call.id)
+    if entry is None:
+        judged = _evaluator_task(bench, attempt, submission, by)
+        entry = hear_verdict(bench, attempt, call.id)
+        if entry is None:
+            review.record(bench, attempt, call.id, judged)
+            entry = judged
+    return _act_on(bench, attempt, call, submission.case, entry)
 
 
-def _mechanical_reject(
-    bench: Bench, attempt: Attempt, submission: Submission
-) -> LedgerEntry | None:
-    """Reject what needs no judgement: a nested repository, or no change at all."""
-    judged = _judged(bench, attempt, submission, {})
-    if submission.nested:
-        return harness_reject(
-            judged,
-            category=RejectionCategory.SPEC_VIOLATION,
-            concern=f"The worktree holds a nested git repository: {', '.join(submission.nested)}.",
-            next_step="Remove it, or turn it into plain files.",
-        )
-    if submission.diff or _baseline(bench, attempt).was_green:
-        return None
-    return harness_reject(
-        judged,
-        category=RejectionCategory.ACCEPTANCE_GAP,
-        concern="Nothing has changed since the task began.",
-        next_step="Make the change the task asks for, then submit it.",
-    )
+def _hear_untouched(
+    bench: Bench, attempt: Attempt, call: ToolCall, seen: Snapshot
+) -> ToolResult | TaskEnd:
+    """Answer a case on a tree in which nothing has changed; its paperwork is not looked at."""
+    with suppress(Unreadable):
+        case = parse_case(call.arguments, attempt.task, bench.tree.has_file)
+        submit(attempt, call, case, seen)
+    if (red := _same_red(bench, attempt, seen)) is not None:
+        return answer_again(bench, attempt, call, red)
+    reject = untouched_reject(bench, attempt, seen)
+    review.record(bench, attempt, call.id, reject)
+    return keep_red(attempt, seen, _act_on(bench, attempt, call, None, reject))
 
 
-def _validate(bench: Bench, attempt: Attempt, plan: Plan, submission: Submission) -> Validation:
-    baseline = _baseline(bench, attempt)
-    validation = bench.gate.validate(attempt.task, plan, attempt.base, submission.tree, baseline)
-    for report in validation.reports:
-        attempt.emit(validator_run(bench, report, phase="case", tree=submission.tree))
-    if validation.tampered:
-        attempt.emit(SeedTampered(files=validation.tampered, notes=validation.notes))
-    return validation
-
-
-def _baseline(bench: Bench, attempt: Attempt) -> Baseline:
-    # A reattached task takes it only when it is needed, so that waking stays quick.
-    if attempt.baseline is None:
-        attempt.baseline = take_baseline(
-            bench, attempt.task, bench.record.plan, attempt.base, attempt.emit
-        )
-    return attempt.baseline
+def _same_red(bench: Bench, attempt: Attempt, seen: Snapshot) -> RedCase | None:
+    red = attempt.red if bench.rules >= Rules.PROGRESS else None
+    return red if red is not None and red.tree == seen.tree else None
 
 
 def _evaluator_task(
-    bench: Bench, attempt: Attempt, submission: Submission, validation: Validation
+    bench: Bench, attempt: Attempt, submission: Submission, by: Evidence | OpenReview
 ) -> LedgerEntry:
-    """Ask the evaluator for its verdict, once more if it cannot be read, then fail closed."""
+    """Put a case to the evaluator, read its verdict, and make it an entry for the ledger.
+
+    A review that an interruption left open goes on where it was.
+    """
     model = bench.evaluator_for(attempt.task)
-    conversation = open_review(bench, attempt, model, submission, validation)
-    judged = _judged(bench, attempt, submission, validation.summary)
-    threshold = bench.settings.eval_threshold
+    tools = EvaluatorTools(bench, attempt, submission.tree)
+    if isinstance(by, OpenReview):
+        held = by.review
+    else:
+        held = review.open_review(bench, attempt, model, submission, by, tools.offered)
     reading = read_verdict(
-        conversation,
-        lambda: ask(bench, model, conversation, attempt.emit),
-        threshold,
+        held,
+        lambda: ask(bench, model, held.conversation, attempt.emit),
+        bench.settings.eval_threshold,
         attempt.emit,
+        tools if tools.were_offered(held.conversation) else None,
     )
-    if reading.verdict is None:
-        return unread_verdict(judged, reading.model, fail_open=bench.settings.fail_open_on_unparsed)
-    return entry_of(reading.verdict, judged, model=reading.model, threshold=threshold)
-
-
-def _judged(
-    bench: Bench,
-    attempt: Attempt,
-    submission: Submission,
-    validators: Mapping[str, Literal["passed", "failed"]],
-) -> Judged:
-    return Judged(
-        ts=bench.stamp(),
-        task_id=attempt.task.id,
-        iter=attempt.iterations,
-        tree=submission.tree,
-        diff_sha256=submission.diff_sha256,
-        validators=validators,
-    )
-
-
-def enter(bench: Bench, attempt: Attempt, call_id: str, entry: LedgerEntry) -> None:
-    """Record a verdict: first in the log, which is the truth, then in the ledger."""
-    attempt.emit(EvaluatorVerdict(call_id=call_id, **dict(entry)))
-    entries = bench.record.append_ledger_entry(entry)
-    attempt.emit(LedgerAppended(entries=entries))
+    return review.entry_from(bench, attempt, submission, by.validators, reading)
 
 
 def _act_on(
-    bench: Bench, attempt: Attempt, call: ToolCall, case: Case, entry: LedgerEntry
+    bench: Bench, attempt: Attempt, call: ToolCall, case: Case | None, entry: LedgerEntry
 ) -> ToolResult | TaskEnd:
     """Land an accept; count a reject and give it back, or end the task on it."""
-    if entry.accepted:
+    if entry.accepted and case is not None:
         verdict = landing.UNPARSED if entry.parse_failed else str(entry.verdict)
         green = Green(entry.tree, case)
         landing.land(bench, attempt, green, verdict=verdict, score=entry.score)
@@ -353,7 +352,8 @@ def _act_on(
     cap = bench.settings.max_evaluator_calls_per_task
     if cap and attempt.rejections >= cap:
         return TaskEnd(FailReason.EVALUATOR_CAP, f"rejected {attempt.rejections} times")
-    feedback = format_reject_feedback(entry, len(ledger) - 1)
+    probed = bench.evidence.probed(entry.tree, entry.probe or "")
+    feedback = format_reject_feedback(entry, len(ledger) - 1, probed.output if probed else "")
     result = give_result(bench, attempt, call, feedback, is_error=True)
     if attempt.unreadable >= UNREADABLE_VERDICTS:
         # Only now: a resume must find this case answered, or it would stop here again at once.

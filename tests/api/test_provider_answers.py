@@ -9,11 +9,11 @@ import sys
 from collections.abc import Callable, Iterator
 
 import pytest
-from messages_api import Answer, MessagesServer, Script, block, by_role, call, say, think
+from support.messages_api import Answer, MessagesServer, Script, block, by_role, call, say, think
 
-from tilth.messages import Conversation, RetryNotice, Role, ToolSpec, Turn, Usage
-from tilth.provider import AnthropicModel, ModelConfig
-from tilth.values import canonical
+from tilth.base.values import canonical
+from tilth.model.messages import Conversation, RetryNotice, Role, ToolSpec, Turn, Usage
+from tilth.model.provider import AnthropicModel, ModelConfig
 
 KEY = "key-0123456789"
 BASH = ToolSpec(name="bash", description="Run it.", input_schema={"type": "object"})
@@ -329,7 +329,7 @@ def test_name_and_endpoint_show_no_credentials() -> None:
 
 def test_importing_the_provider_imports_nothing_heavy() -> None:
     heavy = "{'anthropic', 'genai_prices', 'httpx2'}"
-    code = f"import sys, tilth.provider; sys.exit(str({heavy} & set(sys.modules) or ''))"
+    code = f"import sys, tilth.model.provider; sys.exit(str({heavy} & set(sys.modules) or ''))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.stderr.strip() == ""
 

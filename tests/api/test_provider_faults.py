@@ -7,9 +7,10 @@ import socket
 import threading
 from collections.abc import Callable, Iterator
 from email.utils import formatdate
+from pathlib import Path
 
 import pytest
-from messages_api import (
+from support.messages_api import (
     Answer,
     Broken,
     MessagesServer,
@@ -29,9 +30,13 @@ from messages_api import (
     stream_error,
 )
 
-from tilth.errors import PromptTooLong, ProviderError
-from tilth.messages import Conversation, RetryNotice, Role, Turn
-from tilth.provider import AnthropicModel, ModelConfig
+from tilth.base.errors import PromptTooLong, ProviderError
+from tilth.base.interrupt import Interrupt
+from tilth.config.secrets import hidden
+from tilth.config.settings import load
+from tilth.model.messages import Conversation, RetryNotice, Role, Turn
+from tilth.model.provider import AnthropicModel, ModelConfig
+from tilth.session.endpoints import model_at
 
 KEY = "key-0123456789"
 NOW = 1_700_000_000.0
@@ -63,11 +68,15 @@ class Bench:
         self.notices.append(notice)
 
     def ask(self, role: Role = Role.WORKER) -> Turn:
-        talk = Conversation(
-            id="c", role=role, model="claude-sonnet-5", max_tokens=9, system="s", tools=[]
-        )
-        talk.say("hello")
-        return self.model.respond(talk, self.note)
+        return self.model.respond(conversation(role), self.note)
+
+
+def conversation(role: Role = Role.WORKER) -> Conversation:
+    talk = Conversation(
+        id="c", role=role, model="claude-sonnet-5", max_tokens=9, system="s", tools=[]
+    )
+    talk.say("hello")
+    return talk
 
 
 MakeBench = Callable[..., Bench]
@@ -111,8 +120,8 @@ PASSING: dict[str, tuple[Whole | Broken | Answer, str]] = {
     "json of another API": (json_body(200, {"choices": []}), "missing 'content'"),
     "json error": (json_body(200, {"error": {"type": "api_error", "message": "no"}}), "no"),
     "not JSON": (Whole(200, b"{", {"content-type": "application/json"}), "it is no JSON"),
-    "bad event": (Broken(say("x"), 2, b"data: {oops\n\n"), "it is no JSON"),
-    "not UTF-8": (Broken(say("x"), 2, b"data: \xff\xfe\n\n"), "it is no UTF-8"),
+    "bad event": (Broken(say("x"), 2, [b"data: {oops\n\n"]), "it is no JSON"),
+    "not UTF-8": (Broken(say("x"), 2, [b"data: \xff\xfe\n\n"]), "it is no UTF-8"),
     "nameless call": (block(type="tool_use", id="t1", input={}), "missing 'name'"),
     "empty answer": (EMPTY, "the answer was empty"),
     "blank answer": (say(" \n"), "the answer was empty"),
@@ -134,6 +143,39 @@ def test_a_silent_endpoint_counts_as_failed(bench: MakeBench) -> None:
     one = bench(stall(), stall(after=4), say("fine"), stall_s=0.15)
     assert one.ask().text == "fine"
     assert ["no byte in time: ReadTimeout" in notice.error for notice in one.notices] == [True] * 2
+
+
+def test_the_user_says_how_long_an_endpoint_may_be_silent(tmp_path: Path) -> None:
+    with MessagesServer([stall(), say("fine")]) as server:
+        settings = load(
+            {"home": tmp_path},
+            {
+                "TILTH_API_KEY": KEY,
+                "TILTH_BASE_URL": server.url,
+                "TILTH_WORKER_MODEL": "claude-sonnet-5",
+                "TILTH_STALL_SECONDS": "0.15",
+            },
+        )
+        model = model_at(settings.require_endpoint(Role.WORKER), Interrupt())
+        notices: list[RetryNotice] = []
+        assert model.respond(conversation(), notices.append).text == "fine"
+        model.close()
+    assert ["ReadTimeout" in notice.error for notice in notices] == [True]
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_no_redirect_is_followed_and_nothing_reaches_where_it_leads(
+    bench: MakeBench, status: int
+) -> None:
+    with MessagesServer([say("stolen")]) as other:
+        away = Whole(status, headers={"location": f"{other.url}/v1/messages"})
+        one = bench(away, extra_headers={"x-api-key": "gateway-password-1"})
+        with pytest.raises(
+            ProviderError, match=f"HTTP {status}.*set TILTH_BASE_URL to the address"
+        ):
+            one.ask()
+        assert (other.requests, other.connections) == ([], 0)
+    assert len(one.server.requests) == 1
 
 
 def test_an_endpoint_that_is_not_there_is_tried_again() -> None:
@@ -172,7 +214,7 @@ def test_the_wait_doubles_up_to_a_minute_with_jitter(bench: MakeBench) -> None:
     ],
 )
 def test_retry_after_is_honoured(bench: MakeBench, headers: dict[str, str], wait: float) -> None:
-    one = bench(Whole(429, b"", headers), say("fine"))
+    one = bench(Whole(503, b"", headers), say("fine"))
     one.ask()
     assert one.slept == [wait]
 
@@ -196,8 +238,8 @@ def test_patience_is_measured_from_the_first_failure_of_each_call(bench: MakeBen
 
 
 def test_a_wait_longer_than_the_patience_left_stops_at_once(bench: MakeBench) -> None:
-    one = bench(error(500, "a"), error(429, "Limit reached", retry_after="3600"), say("late"))
-    with pytest.raises(ProviderError, match=r"HTTP 429: Limit reached; it asks for a wait of 60 m"):
+    one = bench(error(500, "a"), error(503, "Closed", retry_after="3600"), say("late"))
+    with pytest.raises(ProviderError, match=r"HTTP 503: Closed; it asks for a wait of 60 m"):
         one.ask()
     assert len(one.slept) == 1
 
@@ -274,13 +316,13 @@ def test_the_provider_s_words_are_one_bounded_line_without_the_key(bench: MakeBe
     with pytest.raises(ProviderError) as told:
         one.ask()
     line = str(told.value)
-    assert "bad key ***" in line
+    assert f"bad key {hidden(KEY)}" in line
     assert KEY not in line
     assert line.isprintable()
     assert len(line.removeprefix(f"{one.server.url}: ").partition(";")[0]) <= 300
     one = bench(error(500, f"x {KEY} hidden-value"), say("fine"))
     one.ask()
-    assert one.notices[0].error == "HTTP 500: x *** hidden-value"
+    assert one.notices[0].error == f"HTTP 500: x {hidden(KEY)} hidden-value"
 
 
 @pytest.mark.parametrize("url", ["localhost:8080", "ftp://127.0.0.1/", "http://127.0.0.1:x/"])

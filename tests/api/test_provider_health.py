@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tilth.endpoint.health import (
+from tilth.config.secrets import Mask
+from tilth.model.health import (
     Failure,
     Refusal,
     Retry,
@@ -14,8 +15,8 @@ from tilth.endpoint.health import (
     from_status,
     one_line,
 )
-from tilth.endpoint.prices import cost_usd
-from tilth.messages import Role, Usage
+from tilth.model.messages import Role, Usage
+from tilth.model.prices import cost_usd
 
 ANTHROPIC = "https://api.anthropic.com"
 
@@ -34,8 +35,8 @@ def test_what_may_pass_is_tried_again(status: int | None) -> None:
 def test_what_will_not_pass_is_refused(status: int) -> None:
     decision = decide(Failure(text="x", status=status), spell(), Role.WORKER)
     assert isinstance(decision, Refusal)
-    assert decision.message.startswith("x; ")
-    assert "TILTH_" in decision.message
+    assert decision.problem == "x"
+    assert "TILTH_" in decision.fix
     assert not decision.is_too_long
 
 
@@ -135,13 +136,16 @@ def test_an_error_event_counts_as_the_status_it_stands_for(error: object, status
     [
         ("a\r\n\tb  c", "a b c"),
         ("\x1b[31mred\x00\u202e\ud83c", "[31mred"),
-        ("key is secret-1 and secret-12", "key is *** and ***"),
+        (
+            "key is secret-1 and secret-12",
+            "key is [hidden: 8 characters] and [hidden: 9 characters]",
+        ),
         ("y" * 400, "y" * 299 + "…"),
         ("x", "x"),
     ],
 )
 def test_words_are_made_fit_to_show(text: str, shown: str) -> None:
-    assert one_line(text, ["secret-1", "secret-12", "x"]) == shown
+    assert one_line(text, Mask(["secret-1", "secret-12", "x"])) == shown
 
 
 def test_cached_tokens_are_priced_once_and_at_their_own_price() -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from hostile import Raid, attack, open_world, raid
-from walls import bubblewrap
-from ways_out import BOUNDS, DAEMONS, PLANTED, SWAPPER, WAYS_OUT, write_file
+from support.hostile_world import Raid, attack, open_world, raid
+from support.sandbox_site import bubblewrap
+from support.ways_out import BOUNDS, DAEMONS, PLANTED, SWAPPER, WAYS_OUT, write_file
 
 
 @pytest.fixture(autouse=True, scope="session")

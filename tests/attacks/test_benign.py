@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from messages_api import Answer, call
-from sites import Run, Site, accept, git, submit, task, write
+from support.flow_site import Run, Site, accept, git, submit, task, write
+from support.messages_api import Answer, call
 
 CONFTEST = """\
 import pytest

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 
 import pytest
-from fake_code import CODE
-from fake_green import AROUND, JUDGED, LOOK_AWAY, MENDING, RESTORED, SHOWN
-from sites import git
-from trickery import RIGHT, SEED, WRONG, Played, Round, Told, Trick, play
+from support.fake_green import AROUND, JUDGED, LOOK_AWAY, MENDING, RESTORED, SHOWN
+from support.flow_site import git
+from support.hostile_code import CODE
+from support.hostile_session import RIGHT, SEED, WRONG, Played, Round, Told, Trick, play
 
 BREAKS = "def add(a, b):\n    return 0\n\n\ndef double(a):\n    return 2 * a\n"
 FIRST = {
@@ -106,7 +106,7 @@ def test_the_reviewer_is_shown_that_a_worker(name: str, played: Played) -> None:
 
 def test_a_case_without_a_change_is_rejected_unjudged(played: Played) -> None:
     told = played.told["nothing"]
-    assert "Nothing has changed" in told.content
+    assert "No file has changed" in told.content
     assert told.reports == {}
 
 

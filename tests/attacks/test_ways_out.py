@@ -8,9 +8,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from hostile import EVALUATORS_KEY, WORD, Raid, bash, open_world, processes, raid
-from sites import KEY, Site, accept, git, solve, submit
-from ways_out import DAEMONS, TRAPS, WAYS_OUT
+from support.flow_site import KEY, Site, accept, git, solve, submit
+from support.hostile_world import EVALUATORS_KEY, WORD, Raid, bash, open_world, processes, raid
+from support.ways_out import DAEMONS, TRAPS, WAYS_OUT
 
 
 @pytest.mark.parametrize("name", WAYS_OUT)
@@ -142,5 +142,5 @@ def test_the_screen_shows_no_control_sequence_of_the_worker(raided: Raid) -> Non
 
 def test_what_looks_like_a_key_is_masked(raided: Raid) -> None:
     content = raided.last("bound a key")["content"]
-    assert "[hidden]" in content
+    assert "[hidden: " in content
     assert "sk-ant" not in content

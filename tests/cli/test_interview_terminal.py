@@ -2,50 +2,22 @@
 
 from __future__ import annotations
 
-import os
+import io
 import subprocess
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
-import pexpect
-from interviews import ask, read, review, run_prepared, write_seed
-from messages_api import Answer, MessagesServer, by_role
-from sites import Run, Site, accept, read_lines, solve, submit
-
-TILTH = str(Path(sys.executable).parent / "tilth")
-PATIENCE_S = 60
-
-
-def command_environ(site: Site, server: MessagesServer) -> dict[str, str]:
-    own = {**site.environ(server.url), "PATH": os.environ["PATH"], "TERM": "xterm"}
-    return {**own, "HOME": str(site.root)}
-
-
-@contextmanager
-def terminal(site: Site, server: MessagesServer, *args: str) -> Iterator[pexpect.spawn]:
-    """Start the command in a pseudo-terminal; what is left of it is ended."""
-    child = pexpect.spawn(
-        TILTH,
-        [*args],
-        env=command_environ(site, server),
-        cwd=str(site.root),
-        encoding="utf-8",
-        timeout=PATIENCE_S,
-        dimensions=(40, 100),
-    )
-    try:
-        yield child
-    finally:
-        child.close(force=True)
-
-
-def ended(child: pexpect.spawn) -> int:
-    child.expect(pexpect.EOF)
-    child.close()
-    return child.exitstatus
-
+from support.flow_site import Run, Site, accept, read_lines, solve, submit
+from support.interview_terminal import (
+    PATIENCE_S,
+    TILTH,
+    approve,
+    command_environ,
+    ended,
+    prompt,
+    terminal,
+)
+from support.interviews import ask, read, review, run_prepared, write_seed
+from support.messages_api import Answer, MessagesServer, by_role
 
 QUESTION = ask("`README.md` names no module: where shall the functions live?", "feature1.py", "lib")
 SCOPE = ask("What is out of scope?")
@@ -73,8 +45,11 @@ def test_a_person_is_interviewed_and_the_result_runs(tmp_path: Path) -> None:
             child.expect("What is out of scope")
             child.expect("> ")
             child.send("floats,\\\rand [bold]text[/bold]\r")
-            child.expect("proven on the base")
+            child.expect("tried on the last commit")
             child.expect("contract is being reviewed")
+            child.expect_exact("T-001 Add feature 1\r\n    1. add1(x) gives x + 1")
+            child.expect("contract review: no contradiction found")
+            approve(child)
             child.expect(r"prepared \S+: Functions that add\.")
             child.expect("no contradiction found")
             child.expect(f"next: tilth run {site.repo}")
@@ -111,6 +86,7 @@ def test_ctrl_c_keeps_the_interview_and_the_picker_goes_on_with_it(tmp_path: Pat
             child.expect("What is out of scope")
             child.expect("> ")
             child.sendline("/skip")
+            approve(child)
             child.expect("prepared ")
             assert ended(child) == 0
     log = read_lines(site.session() / "events.jsonl")
@@ -128,6 +104,7 @@ def test_a_pasted_text_is_one_answer(tmp_path: Path) -> None:
         with terminal(site, server, *args) as child:
             child.expect("> ")
             child.send("one\rtwo\rthree\r")
+            approve(child)
             child.expect("prepared ")
             assert ended(child) == 0
     log = read_lines(site.session() / "events.jsonl")
@@ -145,6 +122,7 @@ def test_what_the_seeder_says_cannot_act_on_the_terminal(tmp_path: Path) -> None
             child.expect_exact("1. a␛[2J")
             child.expect("> ")
             child.sendline("1")
+            approve(child)
             child.expect("prepared ")
             assert ended(child) == 0
 
@@ -169,3 +147,40 @@ def test_answers_from_a_file_need_no_terminal(tmp_path: Path) -> None:
     assert "answered: feature1.py" in done.stderr
     assert "answered: (left to the seeder)" in done.stderr
     assert "\x1b" not in done.stderr
+
+
+def test_stdout_holds_the_id_alone_though_questions_are_asked(tmp_path: Path) -> None:
+    site = Site.make(tmp_path)
+    with MessagesServer(by_role(seeder=[SCOPE, write_seed(1)])) as server:
+        command = f'{TILTH} prep-feature {site.repo} --no-review > "$PWD/out"'
+        with terminal(site, server, "-c", command, program="/bin/sh") as child:
+            child.expect("> ")
+            child.sendline("floats")
+            approve(child)
+            assert ended(child) == 0
+    assert (site.root / "out").read_text("utf-8") == f"{site.session().name}\n"
+
+
+def test_a_terminal_that_knows_no_keys_is_sent_plain_lines(tmp_path: Path) -> None:
+    site = Site.make(tmp_path)
+    script = by_role(seeder=[QUESTION, SCOPE, write_seed(1)])
+    with MessagesServer(script) as server:
+        args = ("prep-feature", str(site.repo), "--no-review")
+        with terminal(site, server, *args, TERM="dumb") as child:
+            shown = io.StringIO()
+            child.logfile_read = shown
+            prompt(child, "where shall the functions live")
+            child.send("3\r")
+            child.expect("an empty line ends it")
+            child.send("in feature1.py\r/help\r")
+            child.expect("/quit  stop here")
+            child.send("\x1b[Aor lib\r\r")
+            prompt(child, "What is out of scope")
+            child.send("floats,\\\rand more\r")
+            approve(child)
+            child.expect("prepared ")
+            assert ended(child) == 0
+    log = read_lines(site.session() / "events.jsonl")
+    results = [event["payload"]["content"] for event in log if event["type"] == "tool_result"]
+    assert results[:2] == ["in feature1.py\nor lib", "floats,\nand more"]
+    assert "\x1b" not in shown.getvalue()

@@ -10,21 +10,22 @@ import sys
 from pathlib import Path
 
 import pytest
-from event_samples import SESSION, session_start, tool_result
-from shelf import Shelf, append_line, log_of, snapshot
+from support.event_samples import SESSION, session_start, tool_result
+from support.session_files import Shelf, append_line, log_of, snapshot
 
 TILTH = str(Path(sys.executable).with_name("tilth"))
 ROOT = Path(__file__).parents[2]
 HEAVY = """
 import contextlib, io, json, os, sys
 from pathlib import Path
-from tilth.cli.looking import config, doctor, events, info, init, show, welcome
+from tilth.config import init
+from tilth.show import config, doctor, events, info, overview, task
 environ = dict(os.environ)
 with contextlib.redirect_stdout(io.StringIO()):
-    welcome.welcome(environ=environ)
+    overview.welcome(environ=environ)
     info.info(None, as_json=False, environ=environ)
     info.info("latest", as_json=False, environ=environ)
-    show.show("latest", "T-001", as_json=False, environ=environ)
+    task.show("latest", "T-001", as_json=False, environ=environ)
     events.events("latest", environ=environ)
     config.config(as_json=False, environ=environ)
     doctor.doctor(online=False, as_json=False, environ=environ)

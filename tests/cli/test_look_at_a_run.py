@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from shelf import snapshot
-from sites import KEY, Run, Site, accept, git, reject, solution, solve, submit, write
+from support.flow_site import KEY, Run, Site, accept, git, reject, solution, solve, submit, write
+from support.session_files import snapshot
 
-from tilth.cli.looking.events import events
-from tilth.cli.looking.info import info
-from tilth.cli.looking.show import show
+from tilth.show.events import events
+from tilth.show.info import info
+from tilth.show.task import show
 
 BETTER = '"""Adds."""\n\n\n' + solution(1)
 

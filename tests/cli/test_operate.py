@@ -8,8 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from messages_api import MessagesServer
-from sites import Site, accept
+from support.flow_site import Site, accept
+from support.messages_api import MessagesServer
 
 
 def tilth(site: Site, url: str, *args: str) -> subprocess.CompletedProcess[str]:

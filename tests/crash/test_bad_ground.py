@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import re
 import subprocess
@@ -11,14 +12,13 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from sites import Site, accept, read_lines, solve, submit
-from theatre import Stage, fork, reap
+from support.crash_stage import Stage, fork, reap
+from support.flow_site import Site, accept, read_lines, solve, submit
 
-from tilth.clock import Clock
-from tilth.eventlog import EventLog
-from tilth.events import Scope
-from tilth.mask import Mask
-from tilth.payloads import LedgerAppended
+from tilth.base.clock import Clock
+from tilth.config.secrets import Mask
+from tilth.log.events import LedgerAppended, Scope
+from tilth.log.writer import EventLog
 
 
 @pytest.fixture
@@ -55,7 +55,7 @@ def fill(place: Path, after: int) -> Callable[[str], None]:
 
 @pytest.mark.parametrize("after", [1, 6, 11, 17, 25])
 def test_a_full_disk_stops_the_run_with_the_old_files_intact(
-    tmp_path: Path, tiny: Path, after: int, capfd: pytest.CaptureFixture[str]
+    tmp_path: Path, tiny: Path, after: int
 ) -> None:
     stage = Stage(tmp_path / "stage", tasks=1, TILTH_SESSIONS_DIR=str(tiny))
     stage.site.sessions_dir = tiny
@@ -63,7 +63,11 @@ def test_a_full_disk_stops_the_run_with_the_old_files_intact(
         assert stage.begin(fill(tiny, after)) == 2
         before = stage.acknowledged()
         assert len(before) >= after
-        assert re.search("No space left on device|the disk is full", capfd.readouterr().err)
+        stop = json.loads(before[-1])
+        assert (stop["type"], stop["payload"]["reason"]) == ("stop", "error")
+        assert re.search(
+            "No space left on device|the disk is full|unable to write", stop["payload"]["detail"]
+        )
         (tiny / ".filler").unlink()
         assert stage.go_on() == 0
     assert stage.acknowledged()[: len(before)] == before

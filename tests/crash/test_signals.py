@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
+import subprocess
+import sys
 import time
 from pathlib import Path
 
 import pytest
-from messages_api import Reply, Request, call
-from sites import read_lines
-from theatre import Stage, answer, fork, reap
+from support.crash_stage import Stage, answer, fork, reap
+from support.flow_site import read_lines
+from support.messages_api import Reply, Request, call
 
 
 def slow(request: Request) -> Reply:
@@ -51,6 +54,29 @@ def test_one_signal_stops_after_the_current_call(stage: Stage, number: int) -> N
     stage.check()
 
 
+def several(request: Request) -> Reply:
+    """Answer the worker's first call with three commands at once, the first a slow one."""
+    if request.role == "worker" and len(request.body["messages"]) == 1:
+        begin = call("bash", command="echo begun > mark.txt; sleep 1; echo ended >> mark.txt")
+        return begin + call("bash", command="echo second >> mark.txt") + call("bash", command="ls")
+    return answer(request)
+
+
+def test_a_signal_is_heard_between_two_calls_of_one_answer(tmp_path: Path) -> None:
+    stage = Stage(tmp_path, tasks=1, script=several)
+    with stage.server:
+        pid = fork(stage.running())
+        wait_for(lambda: stage.has_session() and mark(stage).exists())
+        os.kill(pid, signal.SIGINT)
+        assert reap(pid) == 130
+        assert mark(stage).read_text(encoding="utf-8") == "begun\nended\n"
+        assert [event["type"] for event in read_lines(stage.log)].count("tool_call") == 1
+        assert stage.go_on() == 0
+    calls = [event for event in read_lines(stage.log) if event["type"] == "tool_call"]
+    assert len({event["payload"]["call_id"] for event in calls}) == len(calls)
+    stage.check()
+
+
 def test_two_signals_stop_at_once_and_it_is_still_resumable(stage: Stage) -> None:
     with stage.server:
         pid = fork(stage.running())
@@ -67,3 +93,39 @@ def test_two_signals_stop_at_once_and_it_is_still_resumable(stage: Stage) -> Non
     ]
     assert results[0]["interrupted"] is True
     stage.check()
+
+
+def test_a_signal_is_heard_while_nobody_reads_what_is_printed(tmp_path: Path) -> None:
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+
+    def script(request: Request) -> Reply:
+        if request.role == "worker":
+            # From here on nothing more can be printed.
+            for size in (4096, 1):
+                with contextlib.suppress(BlockingIOError):
+                    while True:
+                        os.write(writer, b"x" * size)
+        return slow(request)
+
+    stage = Stage(tmp_path, tasks=1, script=script)
+    with stage.server:
+        environ = stage.site.environ(stage.server.url)
+        child_end = os.open(f"/proc/self/fd/{writer}", os.O_WRONLY)
+        process = subprocess.Popen(
+            [sys.executable, "-m", "tilth", "run", stage.target, "--repo", stage.site.repo],
+            env=environ,
+            stdout=subprocess.DEVNULL,
+            stderr=child_end,
+        )
+        os.close(child_end)
+        wait_for(lambda: stage.has_session() and b'"model_call"' in stage.log.read_bytes())
+        wait_for(lambda: Path(f"/proc/{process.pid}/stat").read_text().split(") ")[1][0] == "S")
+        process.send_signal(signal.SIGINT)
+        os.close(writer)
+        with open(reader, "rb") as printed:
+            said = printed.read()
+        assert process.wait(30) == 130
+    assert b"reentrant" not in said
+    stop = read_lines(stage.log)[-1]
+    assert (stop["type"], stop["payload"]["reason"]) == ("stop", "interrupted")

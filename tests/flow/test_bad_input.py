@@ -6,7 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
-from messages_api import (
+from support.commands import start
+from support.flow_site import Site, accept, git, solve, submit, task, write
+from support.messages_api import (
     Answer,
     Reply,
     block,
@@ -19,10 +21,8 @@ from messages_api import (
     say,
     stream_error,
 )
-from sites import Site, accept, git, solve, submit, task, write
 
-from tilth.cli.running import start
-from tilth.errors import UserError
+from tilth.base.errors import UserError
 
 
 @pytest.fixture
@@ -172,7 +172,7 @@ def test_hostile_text_everywhere_is_only_text(
         evaluator=[accept(concern=evil)],
     )
     assert run.code == 0
-    err = capfd.readouterr().err
+    err = capfd.readouterr().out
     assert "\x1b[2J" not in err
     assert "[/x]" in err
     first = run.asked("worker")[0].body["messages"][0]["content"][0]["text"]

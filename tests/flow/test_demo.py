@@ -11,18 +11,20 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import demo_script
 import pytest
+from support import demo_script
 
-from tilth.cli.demonstrating import demonstrate
-from tilth.cli.replaying import replay
+from tilth.base.errors import UserError
 from tilth.demo import material
-from tilth.errors import UserError
-from tilth.eventlog import read_events
-from tilth.verify import verify
+from tilth.demo.play import demonstrate
+from tilth.log.events import EvaluatorVerdict, ValidatorRun
+from tilth.log.reader import read_events
+from tilth.log.state import fold
+from tilth.log.verification import verify
+from tilth.replay.run import replay
 
 KEPT = "20250101-000000-abcdef"
-AGAIN = "make it again with `.venv/bin/python tests/demo_script.py`"
+AGAIN = "make it again with `.venv/bin/python tests/support/demo_script.py`"
 
 
 class Shown:
@@ -59,7 +61,7 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shown]:
     return made
 
 
-def test_the_recording_is_what_its_script_gives_today() -> None:
+def test_the_recording_goes_the_way_its_script_goes_today() -> None:
     kept = demo_script.essence(material.RECORDING.read_text("utf-8"))
     made = demo_script.essence(demo_script.record())
     assert demo_script.first_change(kept, made) is None, AGAIN
@@ -83,12 +85,12 @@ def test_the_demo_shows_a_failing_gate_a_rejection_a_fix_and_an_accept(shown: Sh
     [log] = shown.home.glob("demo/last/sessions/*/events.jsonl")
     story = []
     for event in read_events(log):
-        payload = event["payload"]
-        if event["type"] == "validator_run" and payload["phase"] == "case":
-            if payload["name"] == "pytest":
-                story.append((event["task_id"], "green" if payload["passed"] else "red"))
-        elif event["type"] == "evaluator_verdict":
-            story.append((event["task_id"], payload["rejection_category"] or "accept"))
+        payload = event.payload
+        if isinstance(payload, ValidatorRun) and payload.phase == "case":
+            if payload.name == "pytest":
+                story.append((event.task_id, "green" if payload.passed else "red"))
+        elif isinstance(payload, EvaluatorVerdict):
+            story.append((event.task_id, payload.rejection_category or "accept"))
     assert story == [
         ("T-001", "red"),
         ("T-001", "green"),
@@ -100,11 +102,11 @@ def test_the_demo_shows_a_failing_gate_a_rejection_a_fix_and_an_accept(shown: Sh
     ]
 
 
-def test_progress_goes_to_stderr_and_the_commands_to_stdout(shown: Shown) -> None:
-    assert "evaluator ✗ rejects" in shown.err
-    assert "rejects" not in shown.out
+def test_what_happened_and_the_commands_go_to_stdout_the_rest_to_stderr(shown: Shown) -> None:
+    assert "evaluator ✗ rejects" in shown.out
+    assert "rejects" not in shown.err
     assert len(shown.commands) >= 4
-    assert "next      " not in shown.err
+    assert "next      " not in shown.out
 
 
 def test_the_commands_it_closes_with_work_as_they_are_printed(shown: Shown) -> None:
@@ -163,5 +165,6 @@ def test_a_recording_that_cannot_be_played_leaves_the_last_demo_alone(
 def test_the_project_is_the_same_everywhere(tmp_path: Path) -> None:
     one = material.lay_out_project(tmp_path / "one")
     two = material.lay_out_project(tmp_path / "two")
-    start = next(read_events(material.RECORDING))["payload"]
-    assert one.head == two.head == start["base_commit"]
+    start = fold(read_events(material.RECORDING)).start
+    assert start is not None
+    assert one.head == two.head == start.base_commit

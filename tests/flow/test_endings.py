@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from messages_api import Answer, call, error, say
-from sites import Site, accept, git, reject, solution, solve, submit, task, write
+from support.flow_site import Site, accept, block, git, reject, solution, solve, submit, task, write
+from support.messages_api import Answer, call, error, say
 
 
 @pytest.fixture
@@ -210,7 +210,7 @@ def test_a_blocker_the_evaluator_confirms_waits_for_a_person(site: Site) -> None
     ruling = call("submit_ruling", contract_at_fault=True, reason="The criteria contradict.")
     run = site.run(
         site.bundle(1),
-        worker=[call("raise_blocker", reason="Criterion 1 cannot hold.", evidence="test line 5")],
+        worker=[block("Criterion 1 cannot hold.", evidence="test line 5")],
         evaluator=[ruling],
     )
     assert run.code == 6
@@ -224,21 +224,24 @@ def test_a_blocker_the_evaluator_denies_goes_back_to_work(site: Site) -> None:
     ruling = call("submit_ruling", contract_at_fault=False, reason="Read criterion 1 again.")
     run = site.run(
         site.bundle(1),
-        worker=[call("raise_blocker", reason="Too hard."), solve(1) + submit(1)],
+        worker=[block("Too hard."), solve(1) + submit(1)],
         evaluator=[ruling, accept()],
     )
     assert run.code == 0
     assert "Read criterion 1 again." in run.last_user_text("worker", 1)
 
 
-def test_under_skip_independent_tasks_go_on_and_dependents_wait(site: Site) -> None:
+@pytest.mark.parametrize("said", [{}, {"TILTH_ON_EXHAUSTED": "skip"}], ids=["auto", "skip"])
+def test_independent_tasks_go_on_where_a_plan_declares_dependencies_and_dependents_wait(
+    site: Site, said: dict[str, str]
+) -> None:
     tasks = [task(1), task(2, depends_on=["T-001"]), task(3)]
     run = site.run(
         site.bundle(1, 2, 3, tasks=tasks),
         worker=[solve(1), solve(3) + submit(3)],
         evaluator=[accept()],
         TILTH_MAX_ITERATIONS_PER_TASK="1",
-        TILTH_ON_EXHAUSTED="skip",
+        **said,
     )
     assert run.code == 1
     assert run.of("stop")[0]["reason"] == "iter_cap"
@@ -319,7 +322,9 @@ def test_a_prompt_that_is_too_long_is_answered_by_trimming(site: Site) -> None:
     trimmed = run.of("context_trimmed")[0]
     assert len(trimmed["call_ids"]) == 2
     retried = run.asked("worker")[9].body["messages"]
-    assert retried[2]["content"][0]["content"] == trimmed["stub"]
+    first = trimmed["call_ids"][0]
+    assert retried[2]["content"][0]["content"] == trimmed["contents"][first]
+    assert "bash `seq 0 900`" in trimmed["contents"][first]
 
 
 def test_an_answer_cut_by_a_full_window_makes_room_for_the_next(site: Site) -> None:
@@ -328,7 +333,8 @@ def test_an_answer_cut_by_a_full_window_makes_room_for_the_next(site: Site) -> N
     run = site.run(site.bundle(1), worker=[*steps, cut, solve(1) + submit(1)], evaluator=[accept()])
     assert run.code == 0
     trimmed = run.of("context_trimmed")[0]
-    assert run.asked("worker")[9].body["messages"][2]["content"][0]["content"] == trimmed["stub"]
+    shown = run.asked("worker")[9].body["messages"][2]["content"][0]["content"]
+    assert shown == trimmed["contents"][trimmed["call_ids"][0]]
     assert "cut.txt" not in git(site.repo, "ls-tree", "--name-only", run.branch)
 
 
@@ -354,4 +360,4 @@ def test_a_task_without_a_seed_test_is_said_to_stand_on_the_evaluator_alone(
     bundle = site.bundle(1, tasks=[task(1), task(2)])
     run = site.run(bundle, worker=[error(400, "no")], flags=flags)
     assert run.code == 5
-    assert said in capsys.readouterr().err
+    assert said in capsys.readouterr().out

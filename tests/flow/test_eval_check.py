@@ -8,15 +8,23 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from messages_api import Answer, MessagesServer, Request, Whole, error, say
-from sites import Site, accept, reject
+from support.flow_site import Site, accept, reject
+from support.messages_api import Answer, MessagesServer, Request, Whole, error, say
 
-from tilth.cli.evalchecking import eval_check
-from tilth.errors import UserError
+from tilth.base.errors import UserError
 from tilth.evalcheck.planted import planted
+from tilth.evalcheck.run import eval_check
 
-CHANGES = {change.record.right.diff: change for change in planted() if change.is_right} | {
-    change.record.wrong.diff: change for change in planted() if not change.is_right
+
+def shown(diff: str) -> str:
+    """Give a diff as evaluators are shown it: without git's index lines."""
+    lines = diff.splitlines(keepends=True)
+    return "".join(line for line in lines if not line.startswith("index "))
+
+
+CHANGES = {
+    shown((change.record.right if change.is_right else change.record.wrong).diff): change
+    for change in planted()
 }
 
 
@@ -69,14 +77,19 @@ def test_a_perfect_evaluator_makes_no_mistake(
     assert not (tmp_path / "home").exists()
 
 
-def test_the_evaluator_is_asked_exactly_as_in_a_run(
+def test_the_evaluator_is_asked_exactly_as_in_a_run_without_tools(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     check = Check(tmp_path, capsys, ideal)
     site = Site.make(tmp_path / "run")
-    from sites import solve, submit
+    from support.flow_site import solve, submit
 
-    run = site.run(site.bundle(1), worker=[solve(1) + submit(1)], evaluator=[accept()])
+    run = site.run(
+        site.bundle(1),
+        worker=[solve(1) + submit(1)],
+        evaluator=[accept()],
+        TILTH_EVALUATOR_TOOLS="false",
+    )
     real = run.asked("evaluator")[0].body
     for request in check.requests:
         body = request.body
@@ -160,6 +173,16 @@ def test_an_endpoint_that_refuses_is_exit_5_and_prints_no_table(
     assert check.code == 5
     assert check.out == ""
     assert "no such key" in check.err
+
+
+def test_a_limit_beyond_what_may_be_slept_out_is_exit_5_at_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    limit = error(429, "limit reached", retry_after="3600")
+    check = Check(tmp_path, capsys, lambda request: limit, TILTH_WAIT_FOR_QUOTA_MINUTES="59")
+    assert check.code == 5
+    assert "TILTH_WAIT_FOR_QUOTA_MINUTES" in check.err
+    assert len(check.requests) == 1
 
 
 def test_a_cap_stops_the_check(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,11 +7,11 @@ import os
 from pathlib import Path
 
 import pytest
-from messages_api import MessagesServer, by_role, call, say
-from sites import Site, accept, git, reject, solve, submit, task
+from support.commands import resume
+from support.flow_site import Site, accept, block, git, reject, solve, submit, task
+from support.messages_api import MessagesServer, by_role, call, say
 
-from tilth.cli.resuming import resume
-from tilth.errors import BadSetting
+from tilth.base.errors import BadSetting
 
 REVIEWER_KEY = "sk-second-reviewer-987654"
 
@@ -52,7 +52,7 @@ def test_a_task_is_judged_by_the_reviewer_it_names(
     start = run.of("session_start")[0]
     assert start["reviewers"] == {"strict": "claude-opus-5-5"}
     assert start["unknown_reviewers"] == []
-    assert "strict: claude-opus-5-5" in capsys.readouterr().err
+    assert "strict: claude-opus-5-5" in capsys.readouterr().out
     for path in run.session.rglob("*"):
         if path.is_file():
             assert REVIEWER_KEY.encode() not in path.read_bytes(), path
@@ -64,7 +64,7 @@ def test_a_named_reviewer_rules_on_blockers_too(site: Site) -> None:
         define(site, strict(second.url))
         run = site.run(
             site.bundle(1, tasks=[task(1, reviewer="strict")]),
-            worker=[call("raise_blocker", reason="It cannot be.")],
+            worker=[block("It cannot be.")],
             STRICT_KEY=REVIEWER_KEY,
         )
     assert run.code == 6
@@ -82,7 +82,7 @@ def test_a_reviewer_nobody_defined_is_said_once_and_the_default_judges(
     )
     assert run.code == 0
     assert run.of("session_start")[0]["unknown_reviewers"] == ["ghost"]
-    assert capsys.readouterr().err.count("reviewer 'ghost' is not defined") == 1
+    assert capsys.readouterr().out.count("reviewer 'ghost' is not defined") == 1
 
 
 def test_a_repository_can_name_a_reviewer_and_never_define_one(tmp_path: Path) -> None:
@@ -99,7 +99,7 @@ def test_a_repository_can_name_a_reviewer_and_never_define_one(tmp_path: Path) -
 def test_a_reviewers_key_leaves_the_environment(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from tilth.cli.running import start
+    from support.commands import start
 
     define(site, strict("http://127.0.0.1:1"))
     target = site.bundle(1, tasks=[task(1, reviewer="strict")])
@@ -140,7 +140,7 @@ def test_the_same_model_as_the_worker_is_said_once_and_recorded(
     )
     start = run.of("session_start")[0]
     assert (start["same_model"], start["same_reviewers"]) == (False, ["twin"])
-    assert capsys.readouterr().err.count("a weaker second look") == 1
+    assert capsys.readouterr().out.count("a weaker second look") == 1
     assert run.ledger(1)[0]["model"] == "claude-sonnet-5-5"
 
 
@@ -156,7 +156,7 @@ def test_without_an_evaluator_everything_says_so(
     summary = json.loads((run.session / "summary.json").read_text(encoding="utf-8"))
     assert summary["evaluate"] is False
     assert summary["tasks"]["T-001"]["verdict"] == "not-evaluated"
-    told = capsys.readouterr().err
+    told = capsys.readouterr().out
     assert "NO EVALUATOR" in told
     assert "1 done, not evaluated" in told
     progress = (run.session / "progress.txt").read_text(encoding="utf-8")
@@ -185,7 +185,7 @@ def test_failing_open_lets_an_unreadable_verdict_pass_and_everything_says_so(
     assert (done["evaluated"], done["verdict"]) == (False, "unparsed")
     summary = json.loads((run.session / "summary.json").read_text(encoding="utf-8"))
     assert (summary["fail_open"], summary["tasks"]["T-001"]["verdict"]) == (True, "unparsed")
-    told = capsys.readouterr().err
+    told = capsys.readouterr().out
     assert "FAIL OPEN" in told
     assert "1 done, verdict unread" in told
 

@@ -5,17 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from messages_api import MessagesServer, by_role, call, say
-from sites import Run, Site, accept, read_lines, solve, submit
+from support.commands import resume
+from support.flow_site import Run, Site, accept, block, read_lines, solve, submit
+from support.messages_api import MessagesServer, by_role, call, say
 
-from tilth.cli.answering import answer
-from tilth.cli.resuming import resume
-from tilth.clock import SystemClock
-from tilth.errors import SessionBusy, UserError
-from tilth.mask import Mask
-from tilth.session import Session
+from tilth.base.clock import SystemClock
+from tilth.base.errors import UserError
+from tilth.config.secrets import Mask
+from tilth.contract.operator_word import Verb
+from tilth.session.session import Session
+from tilth.session.speaking import Draft
+from tilth.show.words import say_word
 
-BLOCKER = call("raise_blocker", reason="Criteria 1 and 2 contradict.", evidence="line 5")
+BLOCKER = block("Criteria 1 and 2 contradict.", evidence="line 5")
 AT_FAULT = call("submit_ruling", contract_at_fault=True, reason="They do.")
 NOT_AT_FAULT = call("submit_ruling", contract_at_fault=False, reason="Read criterion 1 again.")
 
@@ -32,7 +34,8 @@ def blocked(site: Site) -> Run:
 
 
 def say_to(site: Site, request: str, text: str, wanted: str = "latest") -> int:
-    return answer(wanted, request, text, environ=site.environ("http://127.0.0.1:1"))
+    draft = Draft(Verb.ANSWER, text, request=request)
+    return say_word(wanted, draft, environ=site.environ("http://127.0.0.1:1"))
 
 
 def test_the_evaluator_rules_by_the_contract_and_never_sees_the_conversation(site: Site) -> None:
@@ -49,7 +52,8 @@ def test_the_evaluator_rules_by_the_contract_and_never_sees_the_conversation(sit
     assert "Criteria 1 and 2 contradict." in shown
     assert "def test_adds" in shown
     assert "I think hard." not in shown
-    assert judged.tools == {"submit_verdict"}
+    assert "submit_verdict" in judged.tools
+    assert "submit_ruling" not in judged.tools
     assert "Read criterion 1 again." in run.last_user_text("worker", 1)
     assert run.of("blocker_raised")[0]["contract_at_fault"] is False
     assert run.ledger(1)[0]["verdict"] == "accept"
@@ -119,7 +123,7 @@ def test_a_blocked_task_that_is_done_without_an_answer_leaves_nothing_open(site:
     [
         ("R-002", "Yes.", r"has no request 'R-002'; it has: R-001"),
         ("R-001", "  \n", "the answer is empty"),
-        ("R-001", "x" * 30_000, "at most 20000"),
+        ("R-001", "x" * 30_000, "more than 20,000 characters"),
     ],
 )
 def test_an_answer_that_fits_nothing_changes_nothing(
@@ -141,14 +145,17 @@ def test_a_question_is_answered_once(site: Site) -> None:
         say_to(site, "R-001", "Second.")
 
 
-def test_a_session_that_is_being_worked_on_takes_no_answer(site: Site) -> None:
+def test_an_answer_to_a_session_that_is_worked_on_is_taken_up_once_it_is_free(site: Site) -> None:
     run = blocked(site)
-    holder = Session.wake(site.sessions, run.session.name, clock=SystemClock(), mask=Mask())
+    holder = Session.open_locked(site.sessions, run.session.name, clock=SystemClock(), mask=Mask())
     try:
-        with pytest.raises(SessionBusy, match="is in use by process"):
-            say_to(site, "R-001", "Now?")
+        assert say_to(site, "R-001", "Now?") == 0
+        assert not run.of("operator_word")
     finally:
         holder.release()
+    site.resume(worker=[call("submit_case")], evaluator=[])
+    assert [word["text"] for word in run.of("operator_word")] == ["Now?"]
+    assert read_lines(run.session / "operator-requests.jsonl")[-1]["text"] == "Now?"
 
 
 def test_a_key_in_an_answer_is_not_written_down(site: Site) -> None:

@@ -6,10 +6,22 @@ import json
 from pathlib import Path
 
 import pytest
-from messages_api import Answer, call, error
-from sites import Run, Site, accept, git, reject, solution, solve, submit, task, write
+from support.flow_site import (
+    Run,
+    Site,
+    accept,
+    block,
+    git,
+    reject,
+    solution,
+    solve,
+    submit,
+    task,
+    write,
+)
+from support.messages_api import Answer, call, error
 
-BLOCKER = call("raise_blocker", reason="Criterion 1 cannot hold.")
+BLOCKER = block("Criterion 1 cannot hold.")
 AT_FAULT = call("submit_ruling", contract_at_fault=True, reason="It contradicts itself.")
 BROKEN = "def add1(x):\n    return x\n"
 
@@ -107,7 +119,7 @@ def test_a_force_accept_without_a_score_says_unknown(
     assert run.code == 4
     assert "[ACCEPTED BELOW QUALITY BAR, score unknown]" in run.last_user_text("worker", 1)
     assert progress(run)[0] == "T-001 done (accepted below the bar, score unknown): Add feature 1"
-    closing = capsys.readouterr().err
+    closing = capsys.readouterr().out
     assert "1 done, 1 below the bar" in closing
     assert "T-001: accepted below the bar, score unknown" in closing
 

@@ -7,8 +7,8 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from messages_api import call
-from sites import Run, Site, accept, git, reject, solve, submit, task, write
+from support.flow_site import Run, Site, accept, git, reject, solve, submit, task, write
+from support.messages_api import call
 
 NOTES = "def note():\n    return 1\n"
 

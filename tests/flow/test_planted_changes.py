@@ -7,10 +7,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from planting import bed, settled
+from support.planted_changes import bed, settled
 
+from tilth.contract.verdict import RejectionCategory
 from tilth.evalcheck.planted import Pair, pairs, planted, records
-from tilth.verdict import RejectionCategory
 
 BY_NAME = {str(pair.category): pair for pair in pairs()}
 

@@ -8,15 +8,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from messages_api import call, error, say, think
-from plays import Stage, copy, hash_of, play, rewrite, say_of, seqs, standings
-from sites import Run, Site, accept, reject, solve, submit, write
+from support.flow_site import Run, Site, accept, block, reject, solve, submit, write
+from support.messages_api import call, error, say, think
+from support.replays import Stage, copy, hash_of, play, rewrite, say_of, seqs, standings
 
-from tilth.eventlog import read_events
-from tilth.recall.rebuild import Rebuilder
-from tilth.values import canonical
+from tilth.base.values import canonical
+from tilth.log.conversations import Conversations
+from tilth.log.events import ModelCall
+from tilth.log.reader import read_events
 
 LOOK = call("bash", command="seq 1 400")
+LIST = call("bash", command="seq 2 400")
 TOO_LONG = error(400, "prompt is too long: 210000 tokens > 200000", "invalid_request_error")
 BUSY = error(529, "overloaded", "overloaded_error", retry_after="0")
 WRONG = write("feature1.py", "def add1(x):\n    return 1\n")
@@ -41,9 +43,9 @@ def long(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Stage, Run]
         )
         stage.resume(
             worker=[
-                call("raise_blocker", reason="The test is wrong.", evidence="it fails"),
+                block("The test is wrong.", evidence="it fails"),
                 solve(1) + submit(1),
-                *[LOOK] * 8,
+                *[call("bash", command=f"seq {n} 400") for n in range(8)],
                 TOO_LONG,
                 submit(1) + submit(1),
                 LOOK,
@@ -77,12 +79,12 @@ def test_every_request_is_what_went_over_the_wire(long: tuple[Stage, Run]) -> No
 
 def test_every_request_can_be_built_again_byte_for_byte(long: tuple[Stage, Run]) -> None:
     stage, run = long
-    rebuilder, rebuilt = Rebuilder(), []
+    conversations, rebuilt = Conversations(), []
     for event in read_events(run.session / "events.jsonl"):
-        thread = rebuilder.read(event["type"], event["payload"])
-        if event["type"] == "model_call" and thread is not None:
+        thread = conversations.send(event)
+        if isinstance(event.payload, ModelCall) and thread is not None:
             rebuilt.append(canonical(thread.conversation.request()))
-            rebuilder.hear(thread, event["payload"])
+            thread.hear(event.payload)
     bodies = [
         {k: v for k, v in request.body.items() if k != "stream"} for request in stage.answered
     ]
@@ -104,7 +106,7 @@ def test_played_again_each_task_ends_in_its_recorded_tree(long: tuple[Stage, Run
 
 def test_the_log_grows_with_the_work_and_not_with_its_square(tmp_path: Path) -> None:
     site = Site.make(tmp_path)
-    run = site.run(site.bundle(1), worker=[LOOK] * 24, TILTH_MAX_ITERATIONS_PER_TASK="24")
+    run = site.run(site.bundle(1), worker=[LOOK, LIST] * 12, TILTH_MAX_ITERATIONS_PER_TASK="24")
     sizes = [0]
     for event in run.events:
         if event["type"] == "model_call":

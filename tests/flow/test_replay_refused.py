@@ -7,12 +7,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from messages_api import call
-from plays import belongings, copy, say_of
-from sites import Site, read_lines
+from support.flow_site import Site, read_lines
+from support.messages_api import call
+from support.replays import belongings, copy, say_of
 
-from tilth.cli.replaying import replay
-from tilth.errors import CorruptSession, TilthError, UnknownSession, UserError
+from tilth.base.errors import CorruptSession, TilthError, UnknownSession, UserError
+from tilth.replay.run import replay
 
 
 @pytest.fixture(scope="module")
@@ -81,7 +81,7 @@ def spoil(site: Site, kind: str, change: Callable[[dict[str, object]], None]) ->
 )
 def test_an_event_that_lacks_what_it_must_have_is_named(site: Site, kind: str, field: str) -> None:
     spoil(site, kind, lambda payload: payload.pop(field))
-    assert f"({kind}) cannot be read: KeyError: '{field}'" in str(refusal(site))
+    assert f"({kind}) cannot be trusted: {field}: Field required" in str(refusal(site))
 
 
 def test_a_newer_schema_is_refused(site: Site) -> None:

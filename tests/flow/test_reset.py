@@ -7,12 +7,13 @@ import shutil
 from pathlib import Path
 
 import pytest
-from sites import Run, Site, accept, git, solve, submit
+from support.commands import start
+from support.flow_site import Run, Site, accept, git, solve, submit
+from support.take_site import bring
 
-from tilth.cli.resetting import reset
-from tilth.cli.running import start
-from tilth.errors import SessionBusy, UnknownSession, UserError
-from tilth.store import Lock
+from tilth.base.errors import SessionBusy, UnknownSession, UserError
+from tilth.session.store import Lock
+from tilth.show.reset import reset
 
 
 @pytest.fixture
@@ -33,7 +34,7 @@ def run(site: Site) -> Run:
 
 
 def take_away(site: Site, session: str | None, **flags: bool) -> int:
-    said = {"yes": True, "dry_run": False, "everything": False, **flags}
+    said = {"yes": True, "discard": True, "dry_run": False, "everything": False, **flags}
     return reset(session, environ=site.environ("http://127.0.0.1:9"), **said)
 
 
@@ -140,7 +141,13 @@ def test_json_is_one_document(site: Site, run: Run, capsys: pytest.CaptureFixtur
     capsys.readouterr()
     assert take_away(site, name, as_json=True) == 0
     document = json.loads(capsys.readouterr().out)
-    assert {step["what"] for step in document[name]} == {"worktree", "branch", "ref", "directory"}
+    assert {step["what"] for step in document[name]} == {
+        "accepted",
+        "worktree",
+        "branch",
+        "ref",
+        "directory",
+    }
 
 
 def test_run_offers_a_session_of_the_same_prd_and_repo(site: Site, run: Run) -> None:
@@ -164,3 +171,35 @@ def test_the_log_names_the_repository_when_the_checkpoint_cannot(
     monkeypatch.chdir(site.root)
     assert take_away(site, run.session.name) == 0
     assert refs(site) == "refs/heads/main"
+
+
+def test_accepted_work_that_stands_nowhere_else_is_named_first_and_kept(
+    site: Site, run: Run, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = refs(site)
+    capsys.readouterr()
+    with pytest.raises(UserError, match=f"tilth take {run.session.name}.*--discard"):
+        take_away(site, run.session.name, discard=False)
+    said = capsys.readouterr().err.splitlines()
+    assert "T-002: Add feature 2" in said[1]
+    assert said[1].split()[0] == "accepted"
+    assert refs(site) == before
+    assert run.session.exists()
+
+
+@pytest.mark.parametrize("how", ["taken", "merged", "squashed"])
+def test_work_that_stands_on_another_branch_is_safe(site: Site, run: Run, how: str) -> None:
+    session = run.session
+    if how == "merged":
+        git(site.repo, "branch", "kept", run.branch)
+    else:
+        assert bring(site, squash=how == "squashed") == 0
+    assert take_away(site, session.name, discard=False) == 0
+    assert not session.exists()
+
+
+def test_all_keeps_everything_while_one_session_holds_the_last_copy(site: Site, run: Run) -> None:
+    site.run(site.bundle(1, 2), worker=[solve(1)], TILTH_MAX_ITERATIONS_PER_TASK="1")
+    with pytest.raises(UserError, match="--discard"):
+        take_away(site, None, everything=True, discard=False)
+    assert len(list(site.sessions.iterdir())) == 2

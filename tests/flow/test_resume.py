@@ -8,13 +8,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from messages_api import MessagesServer, Reply, Request, call, error
-from sites import Run, Site, accept, git, reject, solve, submit, task
+from support.commands import resume, start
+from support.flow_site import Run, Site, accept, block, git, reject, solve, submit, task
+from support.messages_api import MessagesServer, Reply, Request, by_role, call, error
 
-from tilth.cli.resuming import resume
-from tilth.cli.running import start
-from tilth.errors import CorruptSession, SessionBusy, UnknownSession
-from tilth.store import Lock
+from tilth.base.errors import CorruptSession, SessionBusy, UnknownSession
+from tilth.session.store import Lock
 
 
 class Endpoint:
@@ -149,9 +148,8 @@ def test_work_set_aside_that_no_longer_fits_is_left_and_said(
     assert first.tasks["T-001"]["status"] == "failed"
     second = endpoint.resume(worker=[solve(1) + submit(1)], evaluator=[accept()])
     assert second.code == 0
-    reasons = [payload["reason"] for payload in second.of("context_reset")]
-    assert "no longer fits" in reasons[-1]
-    assert "no longer fits" in capsys.readouterr().err
+    assert second.of("context_reset")[-1]["set_aside"] == "no_longer_fits"
+    assert "no longer fits" in capsys.readouterr().out
     assert git(site.repo, "show", f"{second.branch}:shared.py") == "two = 2"
 
 
@@ -175,7 +173,9 @@ def test_a_changed_worker_model_starts_anew_and_says_so(site: Site, endpoint: En
         evaluator=[accept()],
     )
     assert second.code == 0
-    assert "claude-opus-5-5" in second.of("session_resume")[0]["notes"][0]
+    (resumed,) = second.of("session_resume")
+    assert resumed["fresh_reason"] == "model_changed"
+    assert resumed["now"] == "claude-opus-5-5"
     assert len(second.asked("worker")[0].body["messages"]) == 1
 
 
@@ -184,7 +184,9 @@ def test_a_lost_worktree_is_rebuilt_from_the_branch(site: Site, endpoint: Endpoi
     shutil.rmtree(site.session() / "workspace")
     second = endpoint.resume(worker=[solve(1) + submit(1)], evaluator=[accept()])
     assert second.code == 0
-    assert any("worktree was lost" in note for note in second.of("session_resume")[0]["notes"])
+    (resumed,) = second.of("session_resume")
+    assert (resumed["worktree_lost"], resumed["fresh_reason"]) == (True, "worktree_lost")
+    assert resumed["notes"] == []
 
 
 def test_a_deleted_branch_is_refused_with_the_command_that_brings_it_back(
@@ -280,9 +282,7 @@ def test_a_cap_says_which_setting_to_raise_and_then_goes_on(site: Site, endpoint
 
 def test_a_blocked_task_waits_and_can_be_taken_up(site: Site, endpoint: Endpoint) -> None:
     ruling = call("submit_ruling", contract_at_fault=True, reason="It contradicts itself.")
-    first = endpoint.run(
-        site.bundle(1), worker=[call("raise_blocker", reason="No.")], evaluator=[ruling]
-    )
+    first = endpoint.run(site.bundle(1), worker=[block("No.")], evaluator=[ruling])
     assert first.code == 6
     second = endpoint.resume(worker=[solve(1) + submit(1)], evaluator=[accept()])
     assert second.tasks["T-001"]["status"] == "done"
@@ -296,3 +296,18 @@ def test_dependents_still_wait_after_a_resume(site: Site, endpoint: Endpoint) ->
     )
     assert second.code == 0
     assert second.subjects[1:] == ["T-001: Add feature 1", "T-002: Add feature 2"]
+
+
+def test_a_running_session_with_a_bad_checkpoint_does_not_keep_others_from_starting(
+    site: Site, endpoint: Endpoint
+) -> None:
+    other = site.sessions / "20260101-000000-abcdef"
+    other.mkdir(parents=True)
+    (other / "checkpoint.json").write_text("{", encoding="utf-8")
+    with (
+        Lock(other / "lock"),
+        MessagesServer(by_role(worker=[solve(1) + submit(1)], evaluator=[accept()])) as server,
+    ):
+        environ = site.environ(server.url)
+        code = start(site.bundle(1), site.repo, {}, new=True, environ=environ)
+    assert code == 0

@@ -6,16 +6,16 @@ import os
 from pathlib import Path
 
 import pytest
-from interviews import Person, ask, sit, write_seed
-from messages_api import MessagesServer, by_role
-from sites import Run, Site, accept, git, solve, submit
-from theatre import Stage, die_at
+from support.commands import start
+from support.crash_stage import Stage, die_at
+from support.flow_site import Run, Site, accept, git, solve, submit
+from support.interviews import Person, ask, sit, write_seed
+from support.messages_api import MessagesServer, by_role
 
-from tilth.cli.running import start
-from tilth.clock import SystemClock
-from tilth.errors import UserError
-from tilth.mask import Mask
-from tilth.session import Session, SessionStatus
+from tilth.base.clock import SystemClock
+from tilth.base.errors import UserError
+from tilth.config.secrets import Mask
+from tilth.session.session import Session, SessionStatus
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def test_failed_work_survives_a_resume_that_ends_before_the_task_begins(site: Si
     third = site.resume(worker=[submit(1)], evaluator=[accept()])
     assert third.code == 0
     assert third.subjects[1:] == ["T-001: Add feature 1"]
-    assert "is back" in third.of("context_reset")[-1]["reason"]
+    assert third.of("context_reset")[-1]["set_aside"] == "back"
 
 
 def test_failed_work_is_not_mixed_into_a_task_that_comes_first(site: Site) -> None:
@@ -52,16 +52,16 @@ def test_the_last_screen_of_a_resume_tells_of_the_whole_session(
     site: Site, capsys: pytest.CaptureFixture[str]
 ) -> None:
     first = site.run(site.bundle(1), worker=[solve(1)], TILTH_MAX_ITERATIONS_PER_TASK="1")
-    assert "15/2M tokens" in capsys.readouterr().err
+    assert "15/2M tokens" in capsys.readouterr().out
     site.resume(worker=[submit(1)], evaluator=[accept()])
     assert first.checkpoint["usage"]["worker"]["calls"] == 2
-    assert "45/2M tokens" in capsys.readouterr().err
+    assert "45/2M tokens" in capsys.readouterr().out
 
 
 def test_a_prepared_session_that_was_killed_at_its_start_can_be_resumed(site: Site) -> None:
     left = sit(site, [write_seed(1)])
     name = left.session.name
-    session = Session.wake(site.sessions, name, clock=SystemClock(), mask=Mask())
+    session = Session.open_locked(site.sessions, name, clock=SystemClock(), mask=Mask())
     session.save_checkpoint(SessionStatus.RUNNING)
     session.release()
     assert site.resume(worker=[solve(1) + submit(1)], evaluator=[accept()]).code == 0

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import sysconfig
 from pathlib import Path
 
 import pytest
-from messages_api import Answer, call
-from sites import Run, Site, accept, reject, solve, submit, task, write
-from walls import bubblewrap, real_wall
+from support.evidence_story import QUICK_FILES
+from support.flow_site import Run, Site, accept, git, reject, solve, submit, task, write
+from support.messages_api import Answer, MessagesServer, by_role, call
+from support.sandbox_site import bubblewrap, real_wall
 
-from tilth.settings import SandboxChoice
+from tilth.config.settings import SandboxChoice
 
 SECRET = "the word in the home"
+# Root may do anything with any file unless it is told not to.
+_RIGHTS = "--bounding-set=-dac_override,-dac_read_search"
+AS_ANYBODY = ("setpriv", _RIGHTS) if os.geteuid() == 0 else ()
 SRC_TEST = """\
 from shop.prices import double
 
@@ -76,7 +81,7 @@ def test_a_failing_validator_a_rejection_and_an_accept_behind_the_wall(tmp_path:
     assert run.of("session_start")[0]["sandbox"] == "bwrap"
     assert [item["passed"] for item in run.of("validator_run") if item["name"] == "pytest"] == [
         *(False, False),
-        *(True, True),
+        *(True, True, True),
     ]
     assert [entry["verdict"] for entry in run.ledger(1)] == ["reject", "accept"]
     looked, proved = results(run)
@@ -160,7 +165,7 @@ def test_what_setup_makes_is_used_and_cannot_be_changed(tmp_path: Path) -> None:
 
 
 def test_a_setup_that_fails_stops_the_run_and_is_run_again_by_resume(tmp_path: Path) -> None:
-    flag = tmp_path / "repo" / ".git" / "ready"
+    flag = tmp_path / "repo" / ".git" / "info" / "ready"
     setup = f'[tool.tilth]\nsetup = ["echo first", "test -e {flag}"]\n'
     site = sandboxed(tmp_path, {"pyproject.toml": setup})
 
@@ -242,3 +247,70 @@ def test_a_whole_run_behind_landlock(tmp_path: Path) -> None:
     (said,) = results(run)
     assert "1 passed" in said
     assert "Permission denied" in said
+
+
+def test_what_one_task_leaves_in_its_home_does_not_reach_the_next(tmp_path: Path) -> None:
+    site = sandboxed(tmp_path)
+    plant = "printf '[alias]\\n\\tst = !echo planted\\n' >> ~/.gitconfig; touch ~/left; ls -A ~"
+
+    run = site.run(
+        site.bundle(1, 2),
+        worker=[
+            bash(plant) + solve(1) + submit(1),
+            bash("cat ~/.gitconfig; ls -A ~; git status --short") + solve(2) + submit(2),
+        ],
+        evaluator=[accept(), accept()],
+    )
+
+    assert run.code == 0
+    first, second = results(run)
+    assert "left" in first
+    assert "left" not in second
+    assert "planted" not in second
+    assert "directory = *" in second
+
+
+def test_a_worktree_that_is_closed_to_its_owner_is_opened_again(tmp_path: Path) -> None:
+    site = sandboxed(tmp_path)
+    answers = [bash("chmod 000 .") + solve(1), bash("ls") + solve(1) + bash("chmod 0 ."), submit(1)]
+    with MessagesServer(by_role(worker=answers, evaluator=[accept()])) as server:
+        environ = {**site.environ(server.url), "HOME": str(tmp_path)}
+        tilth = [
+            sys.executable,
+            "-m",
+            "tilth",
+            "run",
+            str(site.bundle(1)),
+            "--repo",
+            str(site.repo),
+        ]
+        done = subprocess.run(
+            [*AS_ANYBODY, *tilth], env=environ, capture_output=True, text=True, timeout=120
+        )
+
+    assert done.returncode == 0, done.stderr
+    changed = git(site.repo, "diff", "--name-only", f"main..session/{site.session().name}")
+    assert changed.split() == ["feature1.py", "tests/test_t001_add.py"]
+
+
+def test_a_probe_of_the_evaluator_stands_behind_the_same_wall(tmp_path: Path) -> None:
+    site = sandboxed(tmp_path, QUICK_FILES)
+    hidden = site.root / "home" / "secret.txt"
+    hidden.parent.mkdir(exist_ok=True)
+    hidden.write_text(SECRET)
+    probe = (
+        "import socket\n\n\n"
+        f"def test_reads():\n    print(open({str(hidden)!r}).read())\n\n\n"
+        "def test_fills():\n    open('big', 'wb').truncate(1 << 42)\n\n\n"
+        "def test_calls():\n    socket.create_connection(('192.0.2.1', 80), timeout=5)\n"
+    )
+    run = site.run(
+        site.bundle(1),
+        worker=[solve(1), submit(1)],
+        evaluator=[call("run_probe", test=probe), accept()],
+    )
+    assert run.code == 0
+    (look,) = run.of("evaluator_tool")
+    assert "3 failed" in look["content"]
+    assert SECRET not in look["content"]
+    assert "File too large" in look["content"]

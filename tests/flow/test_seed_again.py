@@ -7,7 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from interviews import (
+from support.flow_site import Site, git, task
+from support.interviews import (
     Person,
     Sitting,
     go_on_at,
@@ -18,10 +19,9 @@ from interviews import (
     without_review,
     write_seed,
 )
-from messages_api import MessagesServer, by_role, error, say
-from sites import Site, git, task
+from support.messages_api import MessagesServer, by_role, error, say
 
-from tilth.cli.resetting import reset
+from tilth.show.reset import reset
 
 
 def cut_back(sitting: Sitting, keep: Callable[[dict[str, Any]], bool]) -> None:
@@ -73,7 +73,7 @@ def test_a_review_that_was_held_is_not_held_again(tmp_path: Path) -> None:
     mended = write_seed(1, prd_entries=[task(1, title="Add one")])
     script = by_role(seeder=[write_seed(1), mended], evaluator=[review("The test wants more.")])
     with MessagesServer(script) as server:
-        first = sit_at(server, site, wishes=without_review(review=True))
+        first = sit_at(server, site, options=without_review(review=True))
         heard = [event["seq"] for event in first.events if event["type"] == "model_call"][1]
         cut_back(first, lambda event: event["seq"] <= heard)
         again = go_on_at(server, site, Person(), review=True)

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sites import Site, git, seed_test, task
+from support.flow_site import Site, git, seed_test, task
 
-from tilth.cli.checking import check
-from tilth.errors import BadPlan, UserError
+from tilth.base.errors import BadPlan, UserError
+from tilth.interview.check import check
 
 
 def environ(site: Site) -> dict[str, str]:

@@ -6,12 +6,22 @@ import json
 from pathlib import Path
 
 import pytest
-from interviews import Person, ask, files_of, read, run_prepared, sit, without_review, write_seed
-from messages_api import MessagesServer, by_role, call, say
-from sites import Site, accept, git, seed_test, solve, submit
+from support.flow_site import Site, accept, git, seed_test, solve, submit
+from support.interviews import (
+    Person,
+    ask,
+    files_of,
+    read,
+    run_prepared,
+    sit,
+    without_review,
+    write_seed,
+)
+from support.messages_api import MessagesServer, by_role, call, say
 
-from tilth.errors import UserError
-from tilth.recall.rebuild import Rebuilder
+from tilth.base.errors import UserError
+from tilth.log.reader import parse_event
+from tilth.log.verification import verify
 
 WRITTEN = "The seed holds and is written. The interview is over."
 
@@ -68,13 +78,8 @@ def test_every_request_of_an_interview_can_be_rebuilt_from_its_log(tmp_path: Pat
         write_seed(1),
     ]
     sitting = sit(Site.make(tmp_path), script, person=Person(answers=["yes"]))
-    rebuilder, matched = Rebuilder(), []
-    for event in sitting.events:
-        thread = rebuilder.read(event["type"], event["payload"])
-        if event["type"] == "model_call" and thread is not None:
-            matched.append(thread.conversation.sha256() == event["payload"]["request_sha256"])
-            rebuilder.hear(thread, event["payload"])
-    assert matched == [True] * 5
+    found = verify(parse_event(line) for line in sitting.events)
+    assert (found.identical, found.requests) == (5, 5)
     assert sitting.code == 0
 
 
@@ -105,7 +110,7 @@ def test_the_seeder_is_told_what_it_starts_from(tmp_path: Path) -> None:
     }
     site = Site.make(tmp_path, files)
     (site.repo / "README.md").write_text("changed\n", encoding="utf-8")
-    sitting = sit(site, [write_seed(5)], wishes=without_review(brief="Add numbers, please."))
+    sitting = sit(site, [write_seed(5)], options=without_review(brief="Add numbers, please."))
     assert sitting.code == 0
     told = sitting.last_user_text("seeder", 0)
     for expected in ("Add numbers, please.", "`docs/spec.md`", "Use tabs.", "T-005", "uncommitted"):
@@ -122,8 +127,8 @@ def test_the_seeder_is_told_what_it_starts_from(tmp_path: Path) -> None:
 def test_a_brief_can_stand_in_a_file(tmp_path: Path) -> None:
     brief = tmp_path / "brief.md"
     brief.write_text("Sums for everyone.\n", encoding="utf-8")
-    wishes = without_review(brief=None, brief_file=brief)
-    sitting = sit(Site.make(tmp_path / "site"), [write_seed(1)], wishes=wishes)
+    options = without_review(brief=None, brief_file=brief)
+    sitting = sit(Site.make(tmp_path / "site"), [write_seed(1)], options=options)
     assert "Sums for everyone." in sitting.last_user_text("seeder", 0)
 
 
@@ -131,7 +136,7 @@ def test_a_key_never_reaches_the_seeder(tmp_path: Path) -> None:
     site = Site.make(tmp_path)
     (site.repo / ".env").write_text("KEY=sk-test-0123456789abcdef\n", encoding="utf-8")
     sitting = sit(site, [read(".env"), write_seed(1)])
-    assert "[hidden]" in sitting.results[0]
+    assert "KEY=[hidden: 24 characters]" in sitting.results[0]
     assert "sk-test-0123456789abcdef" not in (sitting.session / "events.jsonl").read_text("utf-8")
 
 
@@ -144,7 +149,7 @@ def test_a_repository_with_nothing_prepared_says_what_to_do(tmp_path: Path) -> N
 def test_of_several_prepared_sessions_one_must_be_named(tmp_path: Path) -> None:
     site = Site.make(tmp_path)
     sit(site, [write_seed(1)])
-    sit(site, [write_seed(2)], wishes=without_review(keep_existing=True))
+    sit(site, [write_seed(2)], options=without_review(keep_existing=True))
     names = sorted(path.name for path in site.sessions.iterdir())
     with MessagesServer([]) as server, pytest.raises(UserError) as refused:
         run_prepared(server, site)

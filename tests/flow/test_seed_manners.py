@@ -6,13 +6,13 @@ import itertools
 from pathlib import Path
 
 import pytest
-from interviews import Person, ask, go_on_at, read, sit, sit_at, without_review, write_seed
-from messages_api import Answer, MessagesServer, by_role, call, error, say
-from sites import Site, git
+from support.flow_site import Site, git
+from support.interviews import Person, ask, go_on_at, read, sit, sit_at, without_review, write_seed
+from support.messages_api import Answer, MessagesServer, by_role, call, error, say
 
-from tilth.cli.preparing import prepare
-from tilth.errors import UserError
-from tilth.seed.question import COMPOUND, ONE_QUESTION
+from tilth.base.errors import UserError
+from tilth.interview.prepare import prepare
+from tilth.interview.question import COMPOUND, ONE_QUESTION
 
 
 def test_only_one_question_is_asked_at_a_time(tmp_path: Path) -> None:

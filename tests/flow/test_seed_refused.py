@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from interviews import Sitting, sit, write_seed
-from messages_api import error
-from sites import Site, git, seed_test, task
+from support.flow_site import Site, git, seed_test, task
+from support.interviews import Sitting, sit, write_seed
+from support.messages_api import error
 
 NAME = "test_t001_add.py"
 TWO = task(1, acceptance_criteria=["adds one", "takes text too"])

@@ -6,16 +6,16 @@ import json
 from pathlib import Path
 from typing import Any
 
-from interviews import Person, Sitting, ask, review, sit, without_review, write_seed
-from messages_api import Answer, say
-from sites import Site, task
+from support.flow_site import Site, task
+from support.interviews import Person, Sitting, ask, review, sit, without_review, write_seed
+from support.messages_api import Answer, say
 
 REVIEWED = without_review(review=True)
 FOUND = "Criterion 1 says x + 1, the test wants x + 2."
 
 
 def reviewed(root: Path, seeder: list[Answer], evaluator: list[Answer], **how: Any) -> Sitting:
-    return sit(Site.make(root), seeder, evaluator=evaluator, wishes=REVIEWED, **how)
+    return sit(Site.make(root), seeder, evaluator=evaluator, options=REVIEWED, **how)
 
 
 def outcome(sitting: Sitting) -> dict[str, Any]:

@@ -5,18 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from interviews import Person, ask, sit, without_review, write_seed
-from sites import Site, git
+from support.flow_site import Site, git
+from support.interviews import Person, ask, sit, without_review, write_seed
 
-from tilth.cli.seeds import no_prepared_session, prepared_session
-from tilth.errors import UserError
-from tilth.repository.repo import open_source
-from tilth.settings import load
+from tilth.base.errors import UserError
+from tilth.config.settings import load
+from tilth.git.source import open_source
+from tilth.session.frontend import Frontend
+from tilth.session.start import prepared_to_run
 
 
-def wake(site: Site) -> str | None:
+def prepared(site: Site) -> str:
     settings = load({}, site.environ("http://127.0.0.1:9"))
-    return prepared_session(settings, open_source(site.repo))
+    return prepared_to_run(settings, open_source(site.repo), Frontend())
 
 
 def states(site: Site) -> list[str]:
@@ -44,35 +45,42 @@ def test_an_interrupted_interview_is_named_with_the_way_to_go_on(tmp_path: Path)
 def test_another_interview_can_stand_beside_the_first(tmp_path: Path) -> None:
     site = Site.make(tmp_path)
     sit(site, [write_seed(1)])
-    assert wake(site) == site.session().name
-    sit(site, [write_seed(1)], wishes=without_review(keep_existing=True))
+    assert prepared(site) == site.session().name
+    sit(site, [write_seed(1)], options=without_review(keep_existing=True))
     assert states(site) == ["prepared", "prepared"]
     with pytest.raises(UserError, match="2 prepared sessions: run one of them with `tilth resume"):
-        wake(site)
+        prepared(site)
 
 
 def test_force_gives_the_first_up_and_keeps_its_files(tmp_path: Path) -> None:
     site = Site.make(tmp_path)
     first = sit(site, [write_seed(1)])
     name = first.session.name
-    sit(site, [write_seed(1)], wishes=without_review(force=True))
+    sit(site, [write_seed(1)], options=without_review(force=True))
     assert sorted(states(site)) == ["failed", "prepared"]
-    assert wake(site) not in (None, name)
+    assert prepared(site) != name
     assert git(site.repo, "branch", "--list", f"session/{name}") != ""
 
 
 def test_a_repository_without_a_prepared_session_is_told_what_to_do(tmp_path: Path) -> None:
     site = Site.make(tmp_path)
-    assert wake(site) is None
-    settings = load({}, site.environ("http://127.0.0.1:9"))
-    said = str(no_prepared_session(settings, open_source(site.repo)))
-    assert f"tilth prep-feature {site.repo}" in said
+    with pytest.raises(UserError, match=f"tilth prep-feature {site.repo}"):
+        prepared(site)
     sit(site, [ask("Which?")], person=Person(leaves_at=0))
-    said = str(no_prepared_session(settings, open_source(site.repo)))
-    assert f"interview {site.session().name} is not finished" in said
+    with pytest.raises(UserError, match=f"interview {site.session().name} is not finished"):
+        prepared(site)
+
+
+def test_of_several_prepared_sessions_the_one_that_is_picked_runs(tmp_path: Path) -> None:
+    site = Site.make(tmp_path)
+    first = sit(site, [write_seed(1)]).session.name
+    sit(site, [write_seed(1)], options=without_review(keep_existing=True))
+    settings = load({}, site.environ("http://127.0.0.1:9"))
+    asking = Frontend(pick=lambda question, choices: len(choices) - 1)
+    assert prepared_to_run(settings, open_source(site.repo), asking) == first
 
 
 def test_two_wishes_that_contradict_each_other_are_refused(tmp_path: Path) -> None:
     site = Site.make(tmp_path)
     with pytest.raises(UserError, match="--force and --keep-existing"):
-        sit(site, [], wishes=without_review(force=True, keep_existing=True))
+        sit(site, [], options=without_review(force=True, keep_existing=True))

@@ -8,10 +8,10 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from messages_api import call, say, think
-from sites import Run, Site, accept, git, reject, solution, solve, submit, write
+from support.flow_site import Run, Site, accept, git, reject, solution, solve, submit, write
+from support.messages_api import call, say, think
 
-from tilth.values import canonical
+from tilth.base.values import canonical
 
 WRONG = "def add1(x):\n    return x - 1\n"
 
@@ -93,7 +93,9 @@ def test_thinking_is_echoed_as_it_came(run: Run) -> None:
 def test_the_ledger_holds_one_entry_for_each_verdict(run: Run) -> None:
     assert [entry["verdict"] for entry in run.ledger(1)] == ["reject", "accept"]
     assert run.ledger(1)[1]["resolved"] == ["C1"]
+    assert [entry["id"] for entry in run.ledger(1)] == ["C1", "C2"]
     assert list(run.ledger(1)[0]) == [
+        "id",
         "ts",
         "task_id",
         "iter",
@@ -105,6 +107,8 @@ def test_the_ledger_holds_one_entry_for_each_verdict(run: Run) -> None:
         "score",
         "resolved",
         "source",
+        "probe",
+        "proof",
         "parse_failed",
         "below_threshold",
         "model",

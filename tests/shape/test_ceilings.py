@@ -13,8 +13,14 @@ ROOT = Path(__file__).parents[2]
 FILE_LINES = 400
 FUNCTION_LINES = 50
 
-# The two places that answer for everything: the tool boundary and the command line's edge.
-CATCH_ALL = {"tilth/tools/registry.py", "tilth/cli/edge.py"}
+# The places that answer for everything: the tool boundary, the loop's edge and the command line's,
+# and where the code of a notification service runs.
+CATCH_ALL = {
+    "tilth/loop.py",
+    "tilth/tools/registry.py",
+    "tilth/cli/edge.py",
+    "tilth/session/notify.py",
+}
 
 FORBIDDEN = {
     "an open end": re.compile(r"\b(TODO|FIXME|XXX)\b"),
@@ -79,7 +85,7 @@ def test_a_file_leaves_no_open_end_and_silences_nothing(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", files("tilth"), ids=name_of)
-def test_only_the_two_boundaries_catch_everything(path: Path) -> None:
+def test_only_the_boundaries_catch_everything(path: Path) -> None:
     lines = list(catch_alls(path.read_text("utf-8")))
     assert len(lines) <= (1 if name_of(path) in CATCH_ALL else 0), f"lines {lines}"
 

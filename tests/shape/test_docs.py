@@ -8,8 +8,8 @@ from pathlib import Path
 import typer.main
 
 from tilth.cli.app import app
-from tilth.events import EVENT_TYPES
-from tilth.outcomes import ExitCode, FailReason
+from tilth.contract.outcomes import ExitCode, FailReason
+from tilth.log.events import EVENT_TYPES
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -50,3 +50,24 @@ def test_every_link_in_the_docs_leads_somewhere() -> None:
     for page in [ROOT / "README.md", ROOT / "AGENTS.md", *DOCS.glob("*.md")]:
         for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text("utf-8")):
             assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_the_glossary_stays_short() -> None:
+    rows = re.findall(r"^\| ([^|]+) \| ", text("glossary.md"), re.MULTILINE)[1:]
+    assert len(rows) == len(set(rows))
+    assert 0 < len(rows) <= 25
+
+
+def test_the_architecture_names_files_and_functions_that_stand() -> None:
+    page = text("architecture.md")
+    files = set(re.findall(r"\b(?:[a-z_]+/)+[a-z_]+\.py\b", page))
+    assert files
+    for name in files:
+        assert (ROOT / name).exists() or (ROOT / "tilth" / name).exists(), name
+    functions = set(re.findall(r"\b((?:task|session)/[a-z_]+)\.(?!py\b)([a-z_]+)\b", page))
+    assert functions
+    for module, name in functions:
+        assert f"def {name}(" in (ROOT / "tilth" / f"{module}.py").read_text("utf-8"), (
+            module,
+            name,
+        )

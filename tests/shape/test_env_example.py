@@ -8,9 +8,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tilth.configuration.env_file import read_env_file
-from tilth.configuration.variables import EXAMPLE_MODEL, VARIABLES, env_example
-from tilth.settings import Settings, load
+from tilth.config.env_file import read_env_file
+from tilth.config.reference import env_example, in_page
+from tilth.config.settings import EXAMPLE_MODEL, VARIABLES, Settings, load
 
 ROOT = Path(__file__).parents[2]
 ENTRY = re.compile(r"^# (?P<help>.+)\n#(?P<name>[A-Z_]+)=(?P<default>.*)$", re.MULTILINE)
@@ -62,6 +62,12 @@ def test_the_example_is_what_the_table_says() -> None:
     assert (ROOT / ".env.example").read_text("utf-8") == env_example()
 
 
+def test_the_table_in_the_docs_is_what_the_settings_say() -> None:
+    page = (ROOT / "docs" / "settings.md").read_text("utf-8")
+    assert page == in_page(page)
+    assert re.findall(r"^\| `(TILTH_\w+)`", page, re.MULTILINE) == [v.name for v in VARIABLES]
+
+
 def test_the_example_lists_every_variable_in_order_with_default_and_help() -> None:
     entries = ENTRY.findall((ROOT / ".env.example").read_text("utf-8"))
     assert entries == [(item.help, item.name, item.default) for item in VARIABLES]
@@ -96,7 +102,7 @@ def _has_sdk(directory: str) -> bool:
 def test_no_module_reads_the_environment_when_imported() -> None:
     readers, names = spy("tilth", ROOT)
     assert readers == []
-    assert {"tilth.settings", "tilth.configuration.sources"} <= set(names)
+    assert {"tilth.config.settings", "tilth.config.sources"} <= set(names)
 
 
 def test_a_module_that_reads_the_environment_when_imported_is_found(tmp_path: Path) -> None:

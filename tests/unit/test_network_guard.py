@@ -8,7 +8,7 @@ import socket
 from pathlib import Path
 
 import pytest
-from network_guard import BeyondLoopbackError, is_local
+from support.network_guard import BeyondLoopbackError, is_local
 
 
 def test_a_connection_beyond_loopback_is_refused() -> None:

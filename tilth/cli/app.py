@@ -1,24 +1,83 @@
-"""The program: its name, its version and its groups of commands.
+"""The program: its name, its version and its commands.
 
-A group module holds names, arguments and help; what a command does is imported when it is called.
+A command is a module of this package with a function of the same name that gives its exit code,
+imported when it is called or its help is asked for. A new one is a file and a word in GROUPS.
 """
 
 from __future__ import annotations
 
-from typing import Annotated
+import inspect
+from collections.abc import Callable, Iterator, MutableMapping
+from importlib import import_module
+from typing import Annotated, Any
 
 import typer
+import typer.core
+import typer.main
 
-from tilth.cli import look, operate, prepare, proof, work
+GROUPS = {
+    "Work": ("prep-feature", "check", "run", "resume", "take", "reset"),
+    "Look": ("report", "info", "show", "events", "visualize"),
+    "Steer": ("tell", "stop", "answer", "accept", "reject"),
+    "Prove": ("replay", "eval-check", "demo"),
+    "Set up": ("init", "config", "doctor"),
+}
 
-app = typer.Typer(
-    name="tilth",
-    help="Run a coding agent unattended and leave work a senior engineer would merge.",
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+
+def function_of(name: str) -> Callable[..., int]:
+    """Give the function of a command."""
+    plain = name.replace("-", "_")
+    function: Callable[..., int] = getattr(import_module(f"tilth.cli.{plain}"), plain)
+    return function
+
+
+class _Commands(MutableMapping[str, Any]):
+    """Know every command's name, and build a command when it is wanted."""
+
+    def __init__(self) -> None:
+        self._names = [name for names in GROUPS.values() for name in names]
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._names:
+            raise KeyError(name)
+        from tilth.cli.edge import guarded
+
+        alone = typer.Typer(add_completion=False, rich_markup_mode=None)
+        alone.command(name=name)(guarded(function_of(name)))
+        return typer.main.get_command(alone)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def __setitem__(self, name: str, command: Any) -> None:
+        raise TypeError(f"{name}: a command is a module of tilth.cli, named in GROUPS")
+
+    def __delitem__(self, name: str) -> None:
+        raise TypeError(f"{name}: a command is a module of tilth.cli, named in GROUPS")
+
+
+class Program(typer.core.TyperGroup):
+    """Find commands by their modules, and list them by what they are for."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.commands = _Commands()
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write one line a command; only their first lines are needed, so none is built."""
+        widest = max(map(len, self.commands))
+        for group, names in GROUPS.items():
+            rows = [(name.ljust(widest), summary_of(name)) for name in names]
+            with formatter.section(group):
+                formatter.write_dl(rows)
+
+
+def summary_of(name: str) -> str:
+    """Give the first line of a command's help."""
+    return (inspect.getdoc(function_of(name)) or "").partition("\n")[0]
 
 
 def _version(wanted: bool) -> None:
@@ -27,6 +86,17 @@ def _version(wanted: bool) -> None:
 
         typer.echo(f"tilth {__version__}")
         raise typer.Exit
+
+
+app = typer.Typer(
+    name="tilth",
+    cls=Program,
+    help="Run a coding agent unattended and leave work a senior engineer would merge.",
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 
 
 @app.callback(invoke_without_command=True)
@@ -39,8 +109,7 @@ def root(
 ) -> None:
     """Hold the options that come before a command; without one, say where things stand."""
     if context.invoked_subcommand is None:
-        look.stand()
+        from tilth.cli.edge import guarded
+        from tilth.cli.home import home
 
-
-for group in (work, prepare, look, proof, operate):
-    group.register(app)
+        guarded(home)()

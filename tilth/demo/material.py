@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tilth.errors import UserError
-from tilth.repository.fresh import make_repo
-from tilth.repository.git import write_file
-from tilth.repository.repo import SourceRepo
+from tilth.base.errors import UserError
+from tilth.git.command import write_file
+from tilth.git.fresh import make_repo
+from tilth.git.source import SourceRepo
 
 _HERE = Path(__file__).parent
 _SUFFIX = ".txt"

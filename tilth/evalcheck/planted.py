@@ -12,11 +12,11 @@ from collections.abc import Mapping
 from importlib import resources
 from importlib.resources.abc import Traversable
 
-from tilth.briefs import EvaluatorView, NamedText
-from tilth.case import Case
-from tilth.prd import Task
-from tilth.values import Value
-from tilth.verdict import RejectionCategory
+from tilth.base.values import Value
+from tilth.contract.case import Case
+from tilth.contract.prd import Task
+from tilth.contract.verdict import RejectionCategory
+from tilth.task.briefs import EvaluatorView, NamedText
 
 RECORDED = "recorded.json"
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from tilth.values import Value
-from tilth.verdict import Decision, RejectionCategory
+from tilth.base.values import Value
+from tilth.contract.verdict import Decision, RejectionCategory
 
 
 class Play(Value):

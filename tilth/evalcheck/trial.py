@@ -5,31 +5,37 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from tilth.briefs import evaluator_message
-from tilth.budget import Meter
-from tilth.clock import Clock, stamp
+from tilth.base.clock import Clock, stamp
+from tilth.base.interrupt import Interrupt
+from tilth.config.secrets import Mask
+from tilth.config.settings import Settings
+from tilth.contract.verdict import Judged, entry_of
 from tilth.evalcheck.planted import Planted
 from tilth.evalcheck.score import Play
-from tilth.events import Event, Scope
-from tilth.exchange.asking import ask
-from tilth.exchange.review import read_verdict, review_conversation
-from tilth.interrupt import Interrupt
-from tilth.mask import Mask
-from tilth.messages import Model
-from tilth.payloads import EvaluatorParseError, Payload
-from tilth.settings import Settings
-from tilth.verdict import Judged, entry_of
+from tilth.log.events import EvaluatorParseError, Event, Payload, Scope
+from tilth.log.state import SessionState, apply
+from tilth.model.messages import Model
+from tilth.task.asking import ask
+from tilth.task.attempt import Review
+from tilth.task.briefs import block_word, evaluator_message
+from tilth.task.budget import Meter
+from tilth.task.night import Night
+from tilth.task.review import review_conversation
+from tilth.task.review_turns import read_verdict
 
 
-@dataclass(frozen=True)
+@dataclass
 class Hearing:
     """Pass on what happens during a call; there is no session to write it into."""
 
     hear: Callable[[Payload], None]
+    state: SessionState = field(default_factory=SessionState)
 
     def __call__(self, payload: Payload) -> Event:
         self.hear(payload)
-        return Event(0, "", "", Scope(), payload)
+        event = Event(self.state.events + 1, "", "", Scope(), payload)
+        self.state = apply(self.state, event)
+        return event
 
     def bind(
         self,
@@ -54,22 +60,26 @@ class Examiner:
     interrupt: Interrupt
     new_id: Callable[[], str]
     started: float
-    meter: Meter = field(default_factory=Meter)
     warned: set[str] = field(default_factory=set)
+    night: Night = field(default_factory=Night)
+
+    @property
+    def meter(self) -> Meter:
+        return Meter(lambda: self.emit.state.spend)
 
     def play(self, planted: Planted) -> Play:
         """Have one verdict on one change."""
         settings = self.settings
         view = planted.view(settings.eval_threshold, settings.context_files)
         conversation = review_conversation(
-            self.mask.result(evaluator_message(view, self.new_id())),
+            self.mask.result(evaluator_message(view, block_word(self.new_id()))),
             id=self.new_id(),
             model=self.model.name,
             max_tokens=settings.max_output_tokens,
         )
         unread: list[EvaluatorParseError] = []
         reading = read_verdict(
-            conversation,
+            Review(conversation),
             lambda: ask(self, self.model, conversation, self.emit),
             settings.eval_threshold,
             unread.append,

@@ -1,1 +1,1 @@
-"""The gate: what stands behind `tilth.validators`, from the export to the report."""
+"""The gate: what stands behind `tilth.gate.gate`, from the export to the report."""

@@ -10,24 +10,42 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path, PurePosixPath
 
-from tilth.changes import Change
-from tilth.gate.sections import Unparsable, mended
-from tilth.gate.steering import MODULE_SUFFIXES, TESTS, Steers, may_change, new_modules, steers
-from tilth.gate.tamper import Tampering
-from tilth.prd import Plan, Status, Task
-from tilth.removal import remove_tree
-from tilth.repository.git import unshown
-from tilth.values import Value
+from tilth.base.values import Value
+from tilth.contract.prd import Plan, Status, Task
+from tilth.gate.config_sections import Unparsable, mended
+from tilth.gate.steering import (
+    MODULE_SUFFIXES,
+    TESTS,
+    Steers,
+    is_beside_tests,
+    is_test_file,
+    makes_package,
+    may_change,
+    steers,
+)
+from tilth.gate.tampering import Kind, Tampering
+from tilth.git.changes import Change
+from tilth.git.command import unshown
+from tilth.sandbox.removal import remove_tree
 
 _DID = {"A": "was added", "M": "was changed", "D": "was deleted", "T": "was changed"}
 
 
 class Overlay(Value):
-    """Say what to write into an export and what to take out, and why."""
+    """Say what to write into an export and what to take out, and why.
+
+    `kept` are files that nothing may change while the tests run, gravest first; of them `steering`
+    steer every run. `support` are the base's copies of files beside the tests that were changed,
+    for the acceptance tests alone, and `weakened` says which those were.
+    """
 
     places: Mapping[str, bytes] = {}
     removes: tuple[str, ...] = ()
     tampered: tuple[Tampering, ...] = ()
+    kept: tuple[str, ...] = ()
+    steering: tuple[str, ...] = ()
+    support: Mapping[str, bytes] = {}
+    weakened: tuple[Tampering, ...] = ()
     broken: tuple[str, ...] = ()
 
 
@@ -74,10 +92,12 @@ class Trees:
         changes: Iterable[Change],
         read_base: Callable[[str], bytes | None],
         read_tree: Callable[[str], bytes | None],
+        shadows: Mapping[str, str] | None = None,
     ) -> None:
         self.base_files = frozenset(base_files)
         self.tree_files = frozenset(tree_files)
-        self.new_modules = new_modules(self.base_files, self.tree_files)
+        self.base_directories = frozenset(path.rpartition("/")[0] for path in self.base_files)
+        self.shadows = dict(shadows or {})
         self.changes = tuple(changes)
         self.read_base = read_base
         self.read_tree = read_tree
@@ -91,17 +111,57 @@ def plan_overlay(trees: Trees, seeds: Seeds, allowed: Iterable[str] = ()) -> Ove
     broken: list[str] = []
     globs = tuple(allowed)
     for change in trees.changes:
-        did = _seed_tampering(change, seeds, trees)
+        kind, did = Kind.SEED, _seed_tampering(change, seeds, trees)
         if did is None and not may_change(change.path, globs):
+            kind = Kind.SHADOW if change.path in trees.shadows else Kind.STEERING
             did = _steering_tampering(change, trees, places, broken)
         if did is None:
             continue
-        tampered.append(Tampering(path=change.path, did=did))
+        tampered.append(Tampering(path=change.path, did=did, kind=kind))
         if change.status != "D" and change.path not in places:
             removes.append(change.path)
+    left = (trees.tree_files | places.keys()) - set(removes)
+    steering = tuple(sorted(path for path in left if steers(path) is not None))
+    support, weakened = _support(trees, seeds, globs, places)
     return Overlay(
-        places=places, removes=tuple(removes), tampered=tuple(tampered), broken=tuple(broken)
+        places=places,
+        removes=tuple(removes),
+        tampered=tuple(tampered),
+        kept=_kept(seeds, steering, trees),
+        steering=steering,
+        support=support,
+        weakened=weakened,
+        broken=tuple(broken),
     )
+
+
+def _kept(seeds: Seeds, steering: Iterable[str], trees: Trees) -> tuple[str, ...]:
+    beside = sorted(path for path in trees.base_files if is_beside_tests(path))
+    plain = (path for path in beside if not is_test_file(path))
+    return tuple(dict.fromkeys([*seeds.run, *steering, *plain, *beside]))
+
+
+def _support(
+    trees: Trees, seeds: Seeds, globs: tuple[str, ...], places: Mapping[str, bytes]
+) -> tuple[dict[str, bytes], tuple[Tampering, ...]]:
+    """Find the base's files beside the tests that were changed, and name what is no test itself."""
+    support: dict[str, bytes] = {}
+    named = []
+    for change in trees.changes:
+        path = change.path
+        if change.status == "A" or not is_beside_tests(path) or path in places:
+            continue
+        if seeds.is_any(path) or may_change(path, globs):
+            continue
+        content = trees.read_base(path)
+        if content is None:
+            continue
+        support[path] = content
+        if not is_test_file(path):
+            did = f"it stands beside the tests and {_DID[change.status]}"
+            said = f"{did}; acceptance tests saw the base's copy"
+            named.append(Tampering(path=path, did=said, kind=Kind.SUPPORT))
+    return support, tuple(named)
 
 
 def lay_out(overlay: Overlay, export: Path) -> None:
@@ -145,14 +205,24 @@ def _seed_tampering(change: Change, seeds: Seeds, trees: Trees) -> str | None:
 def _steering_tampering(
     change: Change, trees: Trees, places: dict[str, bytes], broken: list[str]
 ) -> str | None:
-    match steers(change.path, trees.new_modules):
+    hides = trees.shadows.get(change.path)
+    if hides is not None:
+        broken.append(f"{change.path}: {hides}; give it another name")
+        return f"{hides}; it was left out"
+    match steers(change.path):
         case Steers.WHOLE:
             return _whole_file(change, trees, places)
-        case Steers.SHADOW if change.status != "D":
-            return "it hides a module the gate depends on; it was left out"
         case Steers.SECTIONS:
             return _shared_file(change, trees, places, broken)
+    if _makes_package_of_tests(change, trees):
+        return "it makes a package of a directory of tests; it was left out"
     return None
+
+
+def _makes_package_of_tests(change: Change, trees: Trees) -> bool:
+    path = change.path
+    new = change.status == "A" and makes_package(path) and is_beside_tests(path)
+    return new and path.rpartition("/")[0] in trees.base_directories
 
 
 def _whole_file(change: Change, trees: Trees, places: dict[str, bytes]) -> str:

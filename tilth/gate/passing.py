@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 
-from tilth.findings import NodeResult
-from tilth.gate.pristine import Pristine, function_of
-from tilth.values import Value
+from tilth.base.values import Value
+from tilth.gate.findings import NodeResult
+from tilth.gate.pristine import Pristine, SeedReading, function_of
 
 _OK, _TESTS_FAILED = 0, 1
 _STATUS = {
@@ -26,7 +26,8 @@ class PytestRun(Value):
     """Hold the signed report of one pytest run.
 
     `interference` names parts of pytest that were replaced and hooks that are not its own, `hooks`
-    its own hooks that were in force.
+    its own hooks that were in force, `rewritten` the files that are kept for the run and were
+    changed during it. `seeds` are the seed tests as the interpreter read them.
     """
 
     status: int
@@ -35,6 +36,12 @@ class PytestRun(Value):
     results: tuple[NodeResult, ...] = ()
     interference: tuple[str, ...] = ()
     hooks: tuple[str, ...] = ()
+    rewritten: tuple[str, ...] = ()
+    seeds: Mapping[str, SeedReading] = {}
+
+    def pristine(self, path: str) -> Pristine:
+        """Say what a seed test holds, as the interpreter that ran it has read it."""
+        return Pristine.of(path, self.seeds.get(path, SeedReading()))
 
     def counts(self) -> dict[str, int]:
         """Count the results by kind."""
@@ -84,7 +91,9 @@ def run_faults(
     replaced = [name for name in run.interference if name not in replaced_before]
     replaced += [name for name in hooks_before if name not in run.hooks]
     if replaced:
-        faults.append(f"the project replaced parts of pytest: {', '.join(replaced[:5])}")
+        faults.append(f"the project replaced what its tests rely on: {', '.join(replaced[:5])}")
+    if run.rewritten:
+        faults.append(f"the tests changed files that steer them: {', '.join(run.rewritten[:5])}")
     if run.status not in (_OK, _TESTS_FAILED):
         faults.append(_STATUS.get(run.status, f"pytest ended with exit status {run.status}"))
     if run.status == _TESTS_FAILED and not any(result.is_red for result in run.results):
@@ -119,6 +128,8 @@ def _unheard(file: Pristine, run: PytestRun, endings: Mapping[str, NodeResult]) 
     """Find tests that should have run and left no result."""
     if file.path in endings:
         return {}
+    if not file.tests and not any(file.owns(node) for node in endings):
+        return {file.path: f"{file.path}: holds no test"}
     heard = {function_of(node) for node in endings if file.owns(node)}
     found = {
         f"{file.path}::{test}": f"{file.path}::{test}: did not run"

@@ -1,7 +1,7 @@
 """One pytest run in an export, believed only by its signed report.
 
-Starts the report script in the target's interpreter and reads what it signed. What it means is
-decided elsewhere.
+Starts the modules of `in_target` in the target's interpreter and reads what they signed. What it
+means is decided elsewhere.
 """
 
 from __future__ import annotations
@@ -12,21 +12,33 @@ import json
 import os
 import secrets
 import stat
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from pydantic import ValidationError
 
-from tilth.errors import ToolError, UserError
-from tilth.gate import gate_report
-from tilth.gate.bay import Bay
+from tilth.base.errors import ToolError, UserError
+from tilth.gate import in_target
+from tilth.gate.export import Export
 from tilth.gate.overlay import place
 from tilth.gate.passing import PytestRun
-from tilth.gate.pytest_setup import PytestSetup
-from tilth.sandbox import Finished
+from tilth.gate.pytest_config import PytestSetup
+from tilth.sandbox.confinement import Finished
 
 _MOST_REPORT_BYTES = 64 * 1024 * 1024
 _COPY = "tilth-gate-pytest"
+_PACKAGE = "tilth_gate_in_target"
+_START = f"""\
+import os
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from {_PACKAGE}.report import main
+
+del sys.path[0]
+main()
+"""
 
 
 @dataclass(frozen=True)
@@ -37,39 +49,65 @@ class PytestEnd:
     run: PytestRun | None
 
 
-def run_pytest(bay: Bay, tests: tuple[str, ...], setup: PytestSetup, timeout_s: float) -> PytestEnd:
-    """Run the named test files; UserError if the interpreter cannot run pytest at all."""
+def run_pytest(
+    export: Export,
+    tests: tuple[str, ...],
+    setup: PytestSetup,
+    timeout_s: float,
+    *,
+    seeds: Iterable[str] | None = None,
+) -> PytestEnd:
+    """Run the named test files; UserError if the interpreter cannot run pytest at all.
+
+    `seeds` are those whose tests must be the ones their files hold; all that are named, if None.
+    """
     key = secrets.token_bytes(32)
-    report = bay.root / "report"
-    config = _place_config(bay, setup)
+    report = export.root / f"report-{secrets.token_hex(4)}"
+    config = _place_config(export, setup)
+    read = tests if seeds is None else tuple(seeds)
+    export.keep(read)
+    export.keep((config,), again=True)
     request = {
         "key": key.hex(),
         "report": str(report),
-        "root": str(bay.export),
-        "stands_for": [str(path) for path in bay.ground.stands_for],
+        "root": str(export.path),
+        "stands_for": [str(path) for path in export.runtime.stands_for],
+        "held": sorted({*read, *(path for path in export.kept if path.endswith(".py"))}),
+        "seeds": read,
         "blocked": setup.blocked,
-        "args": [*setup.options, *_own_options(bay, config), *tests],
+        "args": [*setup.options, *_own_options(export, config), *tests],
     }
-    asked = bay.root / "request.json"
+    asked = export.root / "request.json"
     asked.write_text(json.dumps(request))
-    script = bay.root / "gate_report.py"
-    script.write_bytes(Path(gate_report.__file__).read_bytes())
-    python = bay.ground.python
+    start = _lay_out_modules(export.root)
+    python = export.runtime.python
     try:
-        finished = bay.run((str(python), "-I", "-B", str(script), str(asked)), timeout_s)
+        finished = export.run((str(python), "-I", "-B", str(start), str(asked)), timeout_s)
     except ToolError as error:
         raise UserError(f"{error}: set TILTH_PYTHON to the project's Python") from error
-    return PytestEnd(finished, _believed(report, key, bay))
+    return PytestEnd(finished, _believed(report, key, export))
 
 
-def _own_options(bay: Bay, config: str) -> tuple[str, ...]:
+def _lay_out_modules(root: Path) -> Path:
+    """Put the modules of `in_target` where the target's interpreter finds them, and their start."""
+    package = root / "gate" / _PACKAGE
+    if not package.is_dir():
+        package.mkdir(parents=True)
+        for module in Path(in_target.__file__).parent.glob("*.py"):
+            (package / module.name).write_bytes(module.read_bytes())
+    start = root / "gate" / "start.py"
+    start.write_text(_START)
+    return start
+
+
+def _own_options(export: Export, config: str) -> tuple[str, ...]:
     return (
         f"-c{config}",
-        f"--rootdir={bay.export}",
+        f"--rootdir={export.path}",
         "-oaddopts=",
         "-orequired_plugins=",
-        f"-ocache_dir={bay.root / 'cache'}",
-        f"--basetemp={bay.root / 't'}",
+        f"-ocache_dir={export.root / 'cache'}",
+        f"--basetemp={export.root / 't'}",
         "--continue-on-collection-errors",
         "--color=no",
         "--no-header",
@@ -77,35 +115,36 @@ def _own_options(bay: Bay, config: str) -> tuple[str, ...]:
     )
 
 
-def _place_config(bay: Bay, setup: PytestSetup) -> str:
+def _place_config(export: Export, setup: PytestSetup) -> str:
     """Put the base's configuration where pytest reads it, with its relative paths intact."""
     if setup.config is None or setup.content is None:
         name = f"{_COPY}.ini"
-        place(bay.export, name, b"[pytest]\n")
+        place(export.path, name, b"[pytest]\n")
         return name
     path = PurePosixPath(setup.config)
     # A file that is pytest's alone keeps its name, by which older versions know how to read it.
     shared = path.name in ("pyproject.toml", "tox.ini", "setup.cfg")
     name = str(path.with_name(f"{_COPY}{path.suffix}")) if shared else str(path)
-    place(bay.export, name, setup.content)
+    place(export.path, name, setup.content)
     return name
 
 
-def _believed(report: Path, key: bytes, bay: Bay) -> PytestRun | None:
+def _believed(report: Path, key: bytes, export: Export) -> PytestRun | None:
     content = _read(report)
     body, _, seal = content.rstrip(b"\n").rpartition(b"\n")
     wanted = hmac.new(key, body, hashlib.sha256).hexdigest().encode()
     if not hmac.compare_digest(seal, wanted):
         return None
-    python = bay.ground.python
-    record = json.loads(bay.homely(body.decode()))
+    python = export.runtime.python
+    record = json.loads(export.named_plainly(body.decode()))
     if "missing" in record:
         raise UserError(
             f"{python} has no pytest ({record['missing']}): "
             "install pytest in that environment or set TILTH_PYTHON"
         )
     try:
-        return PytestRun.model_validate(record)
+        run = PytestRun.model_validate(record)
+        return run.model_copy(update={"rewritten": export.rewritten()})
     except ValidationError as error:
         raise UserError(f"{python} runs a pytest whose report cannot be read: {error}") from error
 

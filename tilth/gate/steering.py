@@ -8,7 +8,6 @@ a file or decides whether a change was honest.
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Iterable
 from enum import StrEnum
 from pathlib import PurePosixPath
@@ -30,8 +29,6 @@ _WHOLE_FILES = frozenset(
 _SHARED_FILES = frozenset({"pyproject.toml", "setup.cfg", "tox.ini"})
 # Python finds these by module name, so a package of that name counts as well.
 _MODULES = frozenset({"conftest", "sitecustomize", "usercustomize"})
-_PLACES = ("src", TESTS)
-_TOOLS = frozenset({"pytest", "_pytest", "pluggy", "iniconfig", "ruff", "coverage"})
 
 
 class Steers(StrEnum):
@@ -39,11 +36,10 @@ class Steers(StrEnum):
 
     WHOLE = "the whole file"
     SECTIONS = "its pytest, ruff and coverage sections"
-    SHADOW = "a module of that name hides the real one"
 
 
-def steers(path: str, new_modules: frozenset[str]) -> Steers | None:
-    """Tell how a path steers the gate; `new_modules` are the ones the base did not have."""
+def steers(path: str) -> Steers | None:
+    """Tell how a path steers the gate."""
     parts = PurePosixPath(path).parts
     name = parts[-1]
     if name in _WHOLE_FILES or name.endswith(".pth"):
@@ -54,49 +50,29 @@ def steers(path: str, new_modules: frozenset[str]) -> Steers | None:
         return Steers.WHOLE
     if len(parts) > 1 and parts[-2].endswith((".dist-info", ".egg-info")):
         return Steers.WHOLE
-    module = top_module(path)
-    if module in new_modules and _hides(module):
-        return Steers.SHADOW
     return None
 
 
-def top_module(path: str) -> str | None:
-    """Give the place and name of the top-level module a file belongs to; None if to none.
-
-    `src/json/__init__.py` gives `src:json`, because `src/` stands on the import path.
-    """
-    parts = PurePosixPath(path).parts
-    place, inner = ("", parts)
-    if parts[0] in _PLACES and len(parts) > 1:
-        place, inner = parts[0], parts[1:]
-    if not inner[-1].endswith(MODULE_SUFFIXES):
-        return None
-    return f"{place}:{_stem(inner[0])}"
+def is_test_file(path: str) -> bool:
+    """Tell whether pytest takes a file for tests by its name."""
+    name = PurePosixPath(path).name
+    return name.endswith(".py") and (name.startswith("test_") or name.endswith("_test.py"))
 
 
-def new_modules(base: Iterable[str], tree: Iterable[str]) -> frozenset[str]:
-    """Give the top-level modules that can be imported from the tree and were not in the base."""
-    found = frozenset(top_module(path) for path in tree if _makes_module(path))
-    return frozenset(name for name in found - {*map(top_module, base)} if name is not None)
+def is_beside_tests(path: str) -> bool:
+    """Tell whether a file stands among the tests."""
+    return path.startswith(f"{TESTS}/")
 
 
-def _makes_module(path: str) -> bool:
-    """Tell a module or package from a plain directory, which hides nothing."""
-    parts = PurePosixPath(path).parts
-    inner = parts[1:] if parts[0] in _PLACES and len(parts) > 1 else parts
-    return len(inner) == 1 or (len(inner) == 2 and _stem(inner[1]) == "__init__")
+def makes_package(path: str) -> bool:
+    """Tell whether a file makes its directory a package."""
+    name = PurePosixPath(path).name
+    return _stem(name) == "__init__" and name.endswith(MODULE_SUFFIXES)
 
 
 def may_change(path: str, globs: Iterable[str]) -> bool:
     """Tell whether one of a task's globs names the path; one without a slash fits at any depth."""
     return any(_pattern(glob).fullmatch(path) for glob in globs)
-
-
-def _hides(module: str) -> bool:
-    place, _, name = module.partition(":")
-    # Directories below tests/ are often called like what they test: `tests/json/`.
-    known = _TOOLS if place == TESTS else _TOOLS | sys.stdlib_module_names - {"test"}
-    return name in known
 
 
 def _stem(part: str) -> str:

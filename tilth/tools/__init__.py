@@ -1,6 +1,6 @@
 """The worker's hands: the tools that read, change and run things in one worktree."""
 
-from tilth.tooling import Blocked, HookRun, Outcome
+from tilth.task.tool_outcome import Blocked, HookRun, Outcome
 from tilth.tools.lint import find_ruff
 from tilth.tools.registry import Toolbox
 

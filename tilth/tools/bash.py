@@ -9,10 +9,10 @@ from pathlib import Path
 
 from pydantic import Field
 
-from tilth.errors import ToolError
-from tilth.sandbox import Access, Command, Confinement, Finished, run
-from tilth.tooling import Outcome
-from tilth.values import Value
+from tilth.base.errors import ToolError
+from tilth.base.values import Value
+from tilth.sandbox.confinement import Access, Command, Confinement, Finished, run
+from tilth.task.tool_outcome import Outcome
 
 BASH = (
     "Run a command line with bash in the worktree root and give back its output, stdout and stderr "

@@ -9,20 +9,24 @@ from typing import BinaryIO
 
 from pydantic import Field
 
-from tilth.errors import ToolError
-from tilth.tooling import Outcome
+from tilth.base.errors import ToolError
+from tilth.base.values import Value
+from tilth.task.tool_outcome import Outcome
 from tilth.tools.edits import replaced
 from tilth.tools.lint import Linter
 from tilth.tools.paths import Enclosure, encoded, shown
-from tilth.values import Value
 
 DEFAULT_LINES = 2000
 MAX_LINE_CHARS = 2000
 MAX_READ_CHARS = 60_000
-MAX_EDIT_BYTES = 20 * 1024 * 1024
+MAX_EDIT_BYTES = 8 * 1024 * 1024
 
 _SNIFF_BYTES = 8192
 _CHUNK_BYTES = 1024 * 1024
+_LITERAL = (
+    "\nIt is one single line: its line breaks came as the two characters \\ and n. Write the file "
+    "again with real line breaks."
+)
 _BOM = b"\xef\xbb\xbf"
 
 READ_FILE = (
@@ -92,7 +96,9 @@ class FileTools:
         done = "created" if is_new else "replaced"
         lines = arguments.content.count("\n") + (not arguments.content.endswith("\n"))
         count = lines if arguments.content else 0
-        return self._checked(parts, f"{done} {shown('/'.join(parts))} ({_plural(count, 'line')})")
+        note = _LITERAL if _is_one_line_of_many(arguments.content) else ""
+        said = f"{done} {shown('/'.join(parts))} ({_plural(count, 'line')}){note}"
+        return self._checked(parts, said)
 
     def edit(self, arguments: EditArguments) -> Outcome:
         parts = self._enclosure.parts(arguments.path)
@@ -129,6 +135,11 @@ class FileTools:
         if hook.exit_code == 1:
             content = f"{content}\n\nruff found problems in it:\n{hook.output.rstrip()}"
         return Outcome(content=content, hooks=(hook,))
+
+
+def _is_one_line_of_many(content: str) -> bool:
+    """Tell whether line breaks came as a backslash and an n."""
+    return "\n" not in content.strip() and content.count("\\n") > 1
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from tilth.tooling import Blocked
+from tilth.task.tool_outcome import Blocked
 
 _SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ksh", "fish"})
 _INTERPRETERS = re.compile(r"(?:python[\d.]*|perl|ruby|node)\Z")

@@ -1,22 +1,27 @@
 """Ruff on one file, right after it was changed.
 
-Silent when the file is clean and when ruff cannot be run: a check that fails to start is the
+Judges as the gate will: by the project's own configuration, and only what is new since the last
+commit. Silent when nothing is, and when ruff cannot be run: a check that fails to start is the
 harness's business, not the worker's. It never changes a file.
 """
 
 from __future__ import annotations
 
 import importlib
+import re
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from tilth.errors import ToolError
-from tilth.sandbox import Access, Command, Confinement, run
-from tilth.tooling import HookRun
+from tilth.base.errors import ToolError
+from tilth.gate.ruff import options_for
+from tilth.sandbox.confinement import Access, Command, Confinement, Finished, run
+from tilth.task.tool_outcome import HookRun
 
 _TIMEOUT_S = 10.0
 _KEEP_BYTES = 4096
+_FOUND = 1
 # The project may have set `fix = true`; a hook that edits behind the worker's back would be worse
 # than none.
 _ARGUMENTS = (
@@ -26,8 +31,14 @@ _ARGUMENTS = (
     "--no-cache",
     "--force-exclude",
     "--output-format=concise",
-    "--",
 )
+_BASE_BYTES = 64 * 1024
+# The command line of ruff follows; the file's committed text is what it reads.
+_ON_COMMITTED = (
+    'path=$1; shift; git show "HEAD:$path" 2>/dev/null | "$@" --stdin-filename "$path" -'
+)
+_FINDING = re.compile(r"[^\n]*?:\d+:\d+: (.*)")
+_NUMBER = re.compile(r"\d+")
 
 
 @dataclass(frozen=True)
@@ -42,20 +53,47 @@ class Linter:
     timeout_s: float = _TIMEOUT_S
 
     def check(self, path: str) -> HookRun:
-        command = Command(
-            argv=(str(self.ruff), *_ARGUMENTS, path),
-            cwd=self.root,
-            env=dict(self.env),
-            timeout_s=self.timeout_s,
-        )
+        ruff = (str(self.ruff), *_ARGUMENTS, *options_for(self.root, path))
         try:
-            finished = run(self.confinement.wrap(command, self.access), keep_bytes=_KEEP_BYTES)
+            finished = self._run((*ruff, "--", path), _KEEP_BYTES)
         except ToolError as error:
             return HookRun(hook="ruff", path=path, output=str(error), exit_code=None)
-        output = finished.output
+        output, exit_code = finished.output, finished.exit_code
         if finished.timed_out:
             output += f"[ruff was stopped after {self.timeout_s:g} s]"
-        return HookRun(hook="ruff", path=path, output=output, exit_code=finished.exit_code)
+        elif exit_code == _FOUND:
+            output = _new_since(self._committed(ruff, path), output)
+            exit_code = _FOUND if output else 0
+        return HookRun(hook="ruff", path=path, output=output, exit_code=exit_code)
+
+    def _committed(self, ruff: tuple[str, ...], path: str) -> str:
+        """Give what ruff finds in the file as it was committed; nothing if that cannot be told."""
+        try:
+            return self._run(("sh", "-c", _ON_COMMITTED, "sh", path, *ruff), _BASE_BYTES).output
+        except ToolError:
+            return ""
+
+    def _run(self, argv: tuple[str, ...], keep_bytes: int) -> Finished:
+        command = Command(argv=argv, cwd=self.root, env=dict(self.env), timeout_s=self.timeout_s)
+        return run(self.confinement.wrap(command, self.access), keep_bytes=keep_bytes)
+
+
+def _new_since(before: str, found: str) -> str:
+    """Leave out findings that were there before; one that only moved is not new."""
+    known = Counter(_kind(line) for line in before.splitlines())
+    fresh = []
+    for line in found.splitlines(keepends=True):
+        kind = _kind(line)
+        if kind and known[kind] > 0:
+            known[kind] -= 1
+        else:
+            fresh.append(line)
+    return "".join(fresh)
+
+
+def _kind(line: str) -> str:
+    match = _FINDING.match(line)
+    return _NUMBER.sub("#", match[1].rstrip()) if match else ""
 
 
 def find_ruff() -> Path | None:

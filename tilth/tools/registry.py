@@ -14,10 +14,11 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from tilth.errors import DiskError, ToolError
-from tilth.messages import ToolCall, ToolSpec
-from tilth.sandbox import Access, Confinement, Unconfined
-from tilth.tooling import Blocked, Outcome
+from tilth.base.errors import DiskError, ToolError
+from tilth.contract.tool_arguments import in_words
+from tilth.model.messages import ToolCall, ToolSpec
+from tilth.sandbox.confinement import Access, Confinement, Unconfined
+from tilth.task.tool_outcome import Blocked, Outcome
 from tilth.tools import bash, files, guard, search
 from tilth.tools.lint import Linter
 from tilth.tools.paths import Enclosure, shown
@@ -131,8 +132,8 @@ def _read(name: str, model: type[A], arguments: Any) -> A:
 def _problems(error: ValidationError) -> str:
     """Put everything that was wrong with the arguments on one line."""
     problems = [
-        f"{shown('.'.join(map(str, problem['loc'])) or 'arguments')}: {problem['msg']}"
-        for problem in error.errors(include_url=False, include_input=False, include_context=False)
+        f"{shown('.'.join(map(str, problem['loc'])) or 'arguments')}: {in_words(problem)}"
+        for problem in error.errors(include_url=False, include_input=False)
     ]
     more = len(problems) - _MAX_PROBLEMS
     return "; ".join(problems[:_MAX_PROBLEMS]) + (f"; and {more} more" if more > 0 else "")

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
+from itertools import islice
 
 from pydantic import Field
 
-from tilth.errors import ToolError
-from tilth.sandbox import Command, Finished, run
-from tilth.tooling import Outcome
+from tilth.base.errors import ToolError
+from tilth.base.generated import SEARCH_SKIPS
+from tilth.base.values import Value
+from tilth.sandbox.confinement import Command, Finished, run
+from tilth.task.tool_outcome import Outcome
 from tilth.tools import scan
 from tilth.tools.paths import Enclosure, encoded, shown
-from tilth.values import Value
 
 MAX_FILES = 500
 MAX_MATCHES = 200
@@ -62,14 +64,18 @@ class SearchTools:
         if not self.enclosure.is_folder(parts):
             raise ToolError(f"{shown('/'.join(parts))} is a file: give the directory to start in")
         with self.enclosure.folder(parts) as folder:
-            found = sorted(
-                (*parts, *file.parts) for file in scan.walk(folder) if is_wanted(file.parts)
-            )
-        if not found:
-            return Outcome(content=f"no file matches {shown(arguments.pattern)}")
-        lines = [scan.printable("/".join(path)) for path in found[:MAX_FILES]]
-        if len(found) > MAX_FILES:
-            lines.append(f"[{len(found) - MAX_FILES} more files omitted: narrow the pattern]")
+            budget = scan.Budget(SEARCH_SKIPS)
+            files = scan.walk(folder, budget)
+            # a walk comes in the order of the paths
+            found = (file.parts for file in files if is_wanted(file.parts))
+            lines = [scan.printable("/".join((*parts, *path))) for path in islice(found, MAX_FILES)]
+            more = sum(1 for _ in found)
+        if more:
+            lines.append(f"[{more} more files omitted: narrow the pattern]")
+        if not lines:
+            lines.append(f"no file matches {shown(arguments.pattern)}")
+        if budget.is_spent:
+            lines.append(scan.CUT)
         return Outcome(content="\n".join(lines))
 
     def grep(self, arguments: GrepArguments) -> Outcome:
@@ -104,6 +110,7 @@ class SearchTools:
             pattern=arguments.pattern,
             glob=None if arguments.glob is None else _checked_glob(arguments.glob),
             limit=MAX_MATCHES,
+            skipped=tuple(SEARCH_SKIPS),
         )
 
     def _told(self, finished: Finished, pattern: str) -> str:
@@ -115,6 +122,11 @@ class SearchTools:
             return f"{output}\n[{why}]"
         if finished.exit_code == scan.BAD_PATTERN:
             raise ToolError(output)
+        if finished.exit_code == scan.NO_MEMORY:
+            why = "the search needs too much memory: simplify the pattern"
+            if not output:
+                raise ToolError(why)
+            return f"{output}\n[{why}]"
         if finished.exit_code != 0:
             raise ToolError(f"the search failed: {output.rpartition(chr(10))[2]}")
         return output or f"no line matches {shown(pattern)}"

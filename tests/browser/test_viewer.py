@@ -1,0 +1,326 @@
+"""The viewer in a real browser: served from a session, and exported into one file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+from support import chromium
+from support.flow_site import Run
+from support.hostile_view import SESSION as HOSTILE
+from support.hostile_view import TEXTS, hostile_session
+from support.long_session import SESSION as LONG
+from support.long_session import make_session
+from support.night import run_night
+from support.viewer_site import served, visualize
+
+EVENTS = 50_000
+FEWER = 5_000
+NODES = 2_000
+REACHED = (Path(__file__).parent / "reached.js").read_text("utf-8")
+CONTRAST = (Path(__file__).parent / "contrast.js").read_text("utf-8")
+
+
+# As long as it takes: how quick it is, is measured elsewhere.
+expect.set_options(timeout=60_000)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium.browser() as browser:
+        yield browser
+
+
+@pytest.fixture(scope="module")
+def night(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    return run_night(tmp_path_factory.mktemp("night"))
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory, night: Run) -> Path:
+    """Lay out three sessions beside each other: a night, a long one, a hostile one."""
+    home = hostile_session(tmp_path_factory.mktemp("home"))
+    make_session(home / "sessions", EVENTS)
+    (home / "sessions" / night.session.name).symlink_to(night.session)
+    return home
+
+
+@pytest.fixture(scope="module")
+def address(home: Path) -> Iterator[str]:
+    with served(home) as viewer:
+        yield viewer.address
+
+
+@pytest.fixture(scope="module")
+def files(home: Path, night: Run, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Export all three; of the long one a shorter twin."""
+    place = tmp_path_factory.mktemp("files")
+    make_session(place / "sessions", FEWER)
+    found = {}
+    for name, where in ((night.session.name, home), (HOSTILE, home), (LONG, place)):
+        target = place / f"{name}.html"
+        done = visualize(where, name, "--export", str(target))
+        assert done.returncode == 0, done.stderr
+        found[name] = target.as_uri()
+    return found
+
+
+@dataclass
+class Tab:
+    """Hold an open page and what went wrong in it."""
+
+    page: Page
+    start: str
+    session: str
+    faults: list[str] = field(default_factory=list)
+    asked: list[str] = field(default_factory=list)
+
+    def open(self, place: str = "") -> Page:
+        """Open a place of the page's session, whole, as a link would."""
+        values = f"session={self.session}&{place}" if self.start.startswith("http") else place
+        self.page.goto("about:blank")
+        self.page.goto(f"{self.start}#{values}")
+        return self.page
+
+    def move(self, place: str) -> Page:
+        """Go to another place of the page that is open."""
+        self.page.evaluate(
+            "place => { location.hash = place; }", place + f"&session={self.session}"
+        )
+        return self.page
+
+
+@pytest.fixture(params=["served", "exported"])
+def way(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    context = browser.new_context(viewport={"width": 1280, "height": 800})
+    yield context
+    context.close()
+
+
+def tab_on(
+    session: str, way: str, context: BrowserContext, request: pytest.FixtureRequest
+) -> Iterator[Tab]:
+    start = request.getfixturevalue("address") if way == "served" else None
+    start = start or request.getfixturevalue("files")[session]
+    tab = Tab(context.new_page(), start, session)
+    tab.page.on("console", lambda said: tab.faults.append(said.text))
+    tab.page.on("pageerror", lambda error: tab.faults.append(str(error)))
+    tab.page.on("request", lambda asked: tab.asked.append(asked.url))
+    yield tab
+    # Whatever a test did: not a word in the console, and not a request to anywhere else.
+    own = "/".join(start.split("/")[:3]) + "/"
+    assert tab.faults == []
+    assert [url for url in tab.asked if not url.startswith((own, "data:", "about:"))] == []
+
+
+@pytest.fixture
+def on_night(
+    night: Run, way: str, context: BrowserContext, request: pytest.FixtureRequest
+) -> Iterator[Tab]:
+    yield from tab_on(night.session.name, way, context, request)
+
+
+@pytest.fixture
+def on_long(way: str, context: BrowserContext, request: pytest.FixtureRequest) -> Iterator[Tab]:
+    yield from tab_on(LONG, way, context, request)
+
+
+@pytest.fixture
+def on_hostile(way: str, context: BrowserContext, request: pytest.FixtureRequest) -> Iterator[Tab]:
+    yield from tab_on(HOSTILE, way, context, request)
+
+
+def nodes(page: Page) -> int:
+    return int(page.evaluate("document.getElementsByTagName('*').length"))
+
+
+def test_the_first_page_says_how_it_stands_and_what_to_look_at(on_night: Tab) -> None:
+    page = on_night.open()
+    expect(page.locator("h1")).to_contain_text("4 of 5 tasks done: a task waits for your answer")
+    expect(page.locator(".asked")).to_contain_text("needs a key that is not here")
+    expect(page.locator(".asked code")).to_contain_text("R-002")
+    doubtful = page.locator(".first > li > button").all_inner_texts()
+    assert [text.split()[0] for text in doubtful] == ["T-004", "T-005", "T-003", "T-002"]
+    expect(page.locator(".tasks tbody tr")).to_have_count(5)
+    expect(page.locator(".tasks")).to_contain_text("below the bar")
+    expect(page.locator(".look")).to_contain_text("gate files were tampered with: conftest.py")
+    assert page.locator("figure path").count() > 5
+    # It fits the screen in its width, and nearly in its height.
+    assert page.evaluate("document.documentElement.scrollWidth") <= 1280
+    assert page.evaluate("document.documentElement.scrollHeight") <= 1000
+
+
+def test_a_task_shows_criteria_rounds_change_and_every_prompt_whole(on_night: Tab) -> None:
+    page = on_night.open("task=T-002")
+    expect(page.locator(".criteria > li")).to_have_count(2)
+    expect(page.locator(".criteria")).to_contain_text("words/shorten.py:shorten")
+    names = page.locator("main h2").all_inner_texts()
+    assert [name.split("\n")[0].rstrip(" 0123456789:") for name in names[2:5]] == [
+        "Before the work",
+        "Round",
+        "Round",
+    ]
+    failed = page.locator(".step.failed .step-title")
+    expect(failed.last).to_contain_text("C1 rejects · tests_pass_but_wrong · score 55 · proven")
+    expect(failed.first).to_contain_text("of the evaluator: it fails")
+    expect(page.locator(".step.failed").first).to_contain_text("def test_a_word_that_ends_at")
+    expect(page.locator(".diff")).to_contain_text("head.rsplit")
+    page.locator(".entry.worker .link", has_text="show it whole").first.click()
+    expect(page.locator(".entry.worker").first).to_contain_text("# Your task: T-002")
+    expect(page.locator(".entry.evaluator").first).to_be_visible()
+
+
+def test_a_link_opens_its_event(on_night: Tab, night: Run) -> None:
+    seq = night.types.index("probe_run") + 2
+    page = on_night.open(f"seq={seq}")
+    expect(page.locator(".detail h2")).to_contain_text(f"evaluator_verdict #{seq}")
+    expect(page.locator(".detail")).to_contain_text("although it ends at the limit")
+    expect(page.locator(".row.chosen .seq")).to_have_text(str(seq))
+    expect(page.locator(".row.chosen")).to_be_in_viewport()
+    page.get_by_role("button", name="T-002", exact=True).click()
+    expect(page.locator("h1")).to_contain_text("T-002")
+
+
+def test_every_key_does_what_the_help_says(on_night: Tab, night: Run) -> None:
+    page, last = on_night.open(), len(night.types)
+    expect(page.locator("h1")).to_be_visible()
+    press = page.keyboard.press
+    press("?")
+    expect(page.get_by_role("dialog")).to_contain_text("search all text")
+    press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    press("t")
+    expect(page.locator("h1")).to_contain_text("T-001")
+    press("t")
+    expect(page.locator("h1")).to_contain_text("T-002")
+    press("e")
+    expect(page.get_by_role("listbox")).to_be_visible()
+    for key, seq in (("j", 1), ("ArrowDown", 2), ("j", 3), ("k", 2), ("End", last), ("Home", 1)):
+        press(key)
+        expect(page.locator(".detail h2")).to_contain_text(f"#{seq}")
+        expect(page.locator(".row.chosen .seq")).to_have_text(str(seq))
+    press("/")
+    expect(page.get_by_role("searchbox")).to_be_focused()
+    page.keyboard.type("TAMPERING: the worker touched")
+    expect(page.locator(".row")).to_have_count(1)
+    press("Enter")
+    expect(page.locator(".detail h2")).to_contain_text("seed_tampered")
+    press("Escape")
+    press("o")
+    expect(page.locator("h1")).to_contain_text("4 of 5")
+    light = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    press("d")
+    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") != light
+
+
+@pytest.mark.parametrize("place", ["", "task=T-002", "seq=42"])
+def test_the_keyboard_alone_reaches_everything(on_night: Tab, place: str) -> None:
+    page = on_night.open(place)
+    expect(page.locator("h1, .detail pre").first).to_be_visible()
+    if "task" in place:
+        expect(page.locator(".entry")).to_have_count(13)
+    page.evaluate(REACHED)
+    for _ in range(int(page.evaluate("left().length")) + 20):
+        page.keyboard.press("Tab")
+    assert page.evaluate("left()") == []
+
+
+def test_only_what_is_seen_is_drawn_however_long_the_log(on_long: Tab, way: str) -> None:
+    total = EVENTS if way == "served" else FEWER
+    page = on_long.open("events")
+    expect(page.get_by_text(f"{total:,} events")).to_be_visible()
+    expect(page.locator(".row .line").first).to_be_visible()
+    assert nodes(page) < NODES
+    page.keyboard.press("End")
+    expect(page.locator(".row.chosen .seq")).to_have_text(str(total))
+    expect(page.locator(".row.chosen")).to_be_in_viewport()
+    page.locator(".scroll").evaluate("box => { box.scrollTop = box.scrollHeight / 2; }")
+    expect(page.locator(".row .seq", has_text=str(total // 2 + 5)).first).to_be_in_viewport()
+    assert nodes(page) < NODES
+    page.keyboard.press("o")
+    expect(page.locator(".tasks tbody tr")).to_have_count(20)
+    assert nodes(page) < NODES
+
+
+def test_search_finds_what_is_not_drawn_and_filters_narrow_it(on_long: Tab) -> None:
+    page = on_long.open("events")
+    expect(page.locator(".row .line").first).to_be_visible()
+    page.get_by_role("searchbox").fill("part 70 of T-019 RAN")
+    expect(page.get_by_text("1 events")).to_be_visible()
+    page.locator(".row").click()
+    expect(page.locator(".detail")).to_contain_text("part 70 of T-019 ran")
+    page.get_by_role("searchbox").fill("")
+    page.get_by_label("Task").select_option("T-003")
+    page.get_by_label("Kind").select_option("tool")
+    expect(page.locator(".row .in").first).to_have_text("T-003")
+    expect(page.locator(".row .type").first).to_have_text("tool_call")
+
+
+def test_hostile_texts_are_drawn_as_text_wherever_they_stand(on_hostile: Tab) -> None:
+    page = on_hostile.page
+    page.on("dialog", lambda dialog: on_hostile.faults.append(dialog.message))
+    page.add_init_script("window.hits = 0; window.hit = () => { window.hits += 1; };")
+    on_hostile.open()
+    expect(page.locator(".tasks tbody tr")).to_have_count(len(TEXTS))
+    shown = page.locator("#page").evaluate("page => page.textContent")
+    assert [text for text in TEXTS if text not in shown] == []
+    on_hostile.move("task=T-001")
+    expect(page.locator(".entry")).to_have_count(5)
+    more = page.locator(".link", has_text="show")
+    more.evaluate_all("found => found.forEach((each) => each.click())")
+    expect(more).to_have_count(0)
+    for place in (
+        ".criteria",
+        ".step.failed",
+        ".step.doubt",
+        ".diff",
+        ".entry.worker",
+        "h1 + p + p",
+    ):
+        shown = "".join(
+            page.locator(place).evaluate_all("found => found.map((e) => e.textContent)")
+        )
+        assert [text for text in TEXTS if text not in shown] == [], place
+    for seq in range(1, 24):
+        on_hostile.move(f"seq={seq}")
+        expect(page.locator(".detail h2")).to_contain_text(f"#{seq}")
+        expect(page.locator(".detail pre").first).to_be_visible()
+        assert page.evaluate("window.hits") == 0
+    bad = (
+        "#page :is(script, img, iframe, object, embed, video, link, meta, base, form, style, math)"
+    )
+    assert page.locator(bad).count() == 0
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_it_reads_well_on_a_phone_and_in_the_dark(on_night: Tab, width: int, theme: str) -> None:
+    page = on_night.page
+    page.set_viewport_size({"width": width, "height": 800})
+    page.emulate_media(color_scheme=theme)
+    on_night.open()
+    for place in ("", "task=T-002", "seq=42"):
+        on_night.move(place)
+        expect(page.locator("h1, .detail pre").first).to_be_visible()
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert page.evaluate(CONTRAST) == []
+
+
+def test_sessions_are_switched_in_the_page(
+    address: str, night: Run, context: BrowserContext
+) -> None:
+    page = context.new_page()
+    page.goto(f"{address}#session={LONG}")
+    expect(page.locator("h1")).to_contain_text("All tasks are done")
+    page.get_by_label("Session").select_option(night.session.name)
+    expect(page.locator("h1")).to_contain_text("4 of 5 tasks done")
+    assert "token" not in page.url

@@ -1,0 +1,47 @@
+"""A branch that somebody else moves while a task is worked on: stopped, nothing overwritten."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from support.flow_site import Site, accept, git, solve, submit
+from support.messages_api import Answer, call
+
+# Whoever it is: a person in another terminal, or a worker without a sandbox.
+MOVE = (
+    "cd {repo} && branch=$(git for-each-ref --format='%(refname)' refs/heads/session) && "
+    "theirs=$(git -c user.name=A -c user.email=a@b.c commit-tree -p $branch -m theirs "
+    "$branch^{{tree}}) && git update-ref $branch $theirs"
+)
+
+
+def move(site: Site) -> Answer:
+    return call("bash", command=MOVE.format(repo=site.repo))
+
+
+@pytest.mark.parametrize("ending", ["done", "failed"])
+def test_the_run_stops_and_goes_on_once_it_is_moved_back(tmp_path: Path, ending: str) -> None:
+    site = Site.make(tmp_path)
+    last = submit(1) if ending == "done" else Answer()
+    limit = {} if ending == "done" else {"TILTH_MAX_ITERATIONS_PER_TASK": "1"}
+
+    run = site.run(
+        site.bundle(1), worker=[solve(1) + move(site) + last], evaluator=[accept()], **limit
+    )
+
+    assert run.code == 2
+    (stop,) = run.of("stop")
+    assert stop["reason"] == "error"
+    assert "was moved by somebody else" in stop["detail"]
+    assert git(site.repo, "log", "-1", "--format=%s", run.branch) == "theirs"
+    assert run.tasks["T-001"]["status"] != "done"
+    assert run.of("commit") == []
+
+    before = git(site.repo, "rev-parse", f"{run.branch}^")
+    assert site.resume(worker=[]).code == 2
+    git(site.repo, "update-ref", f"refs/heads/{run.branch}", before)
+    resumed = site.resume(worker=[submit(1)], evaluator=[accept()])
+
+    assert resumed.code == 0
+    assert resumed.subjects == ["seed: 1 task(s), 1 test(s)", "T-001: Add feature 1"]

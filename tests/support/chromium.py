@@ -1,0 +1,45 @@
+"""Chromium: where it is, or how to get it. The browser tests run where it is found."""
+
+from __future__ import annotations
+
+import importlib.util
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+BROWSER_TESTS = Path(__file__).parents[1] / "browser"
+_NAMES = ("chromium", "chromium-browser")
+
+
+def why_not() -> str:
+    """Say why no browser can be started here, and what to install; nothing if one can."""
+    if not any(map(shutil.which, _NAMES)):
+        return "there is no Chromium; install it with: apt-get install chromium"
+    if importlib.util.find_spec("playwright") is None:
+        return "Playwright is missing; install it with: pip install playwright"
+    return ""
+
+
+def left_out() -> str:
+    """Name the tests that are left out, and why; nothing if none is."""
+    why = why_not()
+    names = ", ".join(sorted(path.name for path in BROWSER_TESTS.glob("test_*.py")))
+    return f"LEFT OUT: tests/browser ({names}): {why}" if why else ""
+
+
+@contextmanager
+def browser() -> Iterator[Browser]:
+    """Start a browser with a profile of its own."""
+    from playwright.sync_api import sync_playwright
+
+    program = next(filter(None, map(shutil.which, _NAMES)))
+    with sync_playwright() as playwright:
+        # Debian's Chromium will not start as root otherwise; it is given our own pages alone.
+        started = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        yield started
+        started.close()

@@ -1,0 +1,82 @@
+"""What a person says to a session, by the commands, as from a second terminal."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from support.flow_site import Site
+from support.messages_api import Reply, Request, error
+
+UNREACHED = "http://127.0.0.1:1"
+Saying = Callable[[], Any]
+
+
+def command(site: Site, *args: str, stdin: bytes = b"") -> subprocess.CompletedProcess[str]:
+    """Run `tilth` as a process of its own."""
+    done = subprocess.run(
+        [sys.executable, "-m", "tilth", *args],
+        env={**os.environ, **site.environ(UNREACHED)},
+        input=stdin,
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+    text = (done.stdout.decode(), done.stderr.decode())
+    return subprocess.CompletedProcess(done.args, done.returncode, *text)
+
+
+def during(reply: Reply, *sayings: Saying) -> Callable[[Request], Reply]:
+    """Answer a request once something was said meanwhile."""
+
+    def answer(request: Request) -> Reply:
+        for saying in sayings:
+            saying()
+        return reply
+
+    return answer
+
+
+def played(**scripts: list[Any]) -> Callable[[Request], Reply]:
+    """Answer by role and in turn; an entry may be a function of the request."""
+    left = {role: iter(script) for role, script in scripts.items()}
+
+    def answer(request: Request) -> Reply:
+        # Whatever goes wrong here is a refusal: without an answer the run would try for long.
+        try:
+            reply = next(left[request.role], None) or error(400, "the script is at its end")
+            return reply(request) if callable(reply) else reply
+        except AssertionError as fault:
+            return error(400, f"what was to be said failed: {fault}")
+
+    return answer
+
+
+def stopping(site: Site, into: list[subprocess.CompletedProcess[str]]) -> Saying:
+    """Say `tilth stop` beside the run, and go on as soon as the word lies in the inbox."""
+
+    def say() -> None:
+        def run() -> None:
+            into.append(command(site, "stop"))
+
+        threading.Thread(target=run, daemon=True).start()
+        wait_for(lambda: any(words_in(site.session())))
+
+    return say
+
+
+def words_in(session: Path) -> list[Path]:
+    return sorted((session / "inbox").glob("[!.]*.json"))
+
+
+def wait_for(is_so: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 30
+    while not is_so():
+        assert time.monotonic() < deadline, "it never came"
+        time.sleep(0.01)

@@ -1,0 +1,60 @@
+"""The outcomes: one exit code for every way a run can end."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import pytest
+
+from tilth.contract.outcomes import ExitCode, FailReason, StopReason, exit_code, first_of
+
+# From the contract: where several apply, the first of these.
+ORDER = (130, 5, 3, 6, 1, 4, 0)
+
+CODES = {
+    "all_done": 0,
+    "iter_cap": 1,
+    "evaluator_cap": 1,
+    "no_case": 1,
+    "no_progress": 1,
+    "blocked": 6,
+    "wall_clock": 3,
+    "token_cap": 3,
+    "cost_cap": 3,
+    "provider_failure": 5,
+    "interrupted": 130,
+    "error": 2,
+}
+
+
+@pytest.mark.parametrize("reason", list(StopReason))
+def test_every_stop_has_its_exit_code(reason: StopReason) -> None:
+    assert exit_code(reason, request_open=False, below_bar=False) == CODES[reason]
+
+
+def test_every_failure_of_a_task_can_stop_a_run() -> None:
+    assert set(FailReason) <= set(StopReason)
+
+
+@pytest.mark.parametrize("pair", list(combinations(ORDER, 2)))
+def test_where_two_codes_apply_the_order_of_the_contract_decides(pair: tuple[int, int]) -> None:
+    codes = [ExitCode(code) for code in pair]
+    assert first_of(codes) == first_of(reversed(codes)) == pair[0]
+
+
+def test_without_any_code_all_is_well() -> None:
+    assert first_of([]) is ExitCode.DONE
+    assert first_of(ExitCode) is ExitCode.INTERRUPTED
+
+
+@pytest.mark.parametrize("reason", list(StopReason))
+def test_an_open_request_counts_where_nothing_graver_does(reason: StopReason) -> None:
+    graver = CODES[reason] in (130, 2, 5, 3)
+    expected = CODES[reason] if graver else 6
+    assert exit_code(reason, request_open=True, below_bar=True) == expected
+
+
+@pytest.mark.parametrize("reason", list(StopReason))
+def test_below_the_bar_counts_only_when_all_is_done(reason: StopReason) -> None:
+    expected = 4 if reason is StopReason.ALL_DONE else CODES[reason]
+    assert exit_code(reason, request_open=False, below_bar=True) == expected

@@ -1,0 +1,192 @@
+"""What passing means: pure decisions on syntax trees and reports."""
+
+from __future__ import annotations
+
+import pytest
+
+from tilth.gate.findings import NodeResult
+from tilth.gate.passing import PytestRun, complaints, proves_nothing, run_faults, unforgiven
+from tilth.gate.pristine import read_pristine
+from tilth.gate.ruff import Violation, count, new_since
+
+PATH = "tests/test_t001_a.py"
+SOURCE = """\
+import unittest
+import pytest
+
+def test_plain(): ...
+async def test_async(): ...
+def helper(): ...
+
+@pytest.fixture
+def test_data(): ...
+
+@pytest.mark.skipif(True, reason="")
+def test_marked(): ...
+
+def test_inside():
+    pytest.skip("")
+
+@pytest.mark.parametrize("x", [pytest.param(1, marks=pytest.mark.xfail)])
+def test_param(x): ...
+
+class TestClass:
+    def test_method(self): ...
+
+class TestMarked:
+    pytestmark = [pytest.mark.skip]
+    def test_method(self): ...
+
+class TestMade:
+    def __init__(self): ...
+    def test_method(self): ...
+
+class TestOff:
+    __test__ = False
+    def test_method(self): ...
+
+class Cases(unittest.TestCase):
+    @unittest.expectedFailure
+    def test_case(self): ...
+
+class Mixin:
+    def test_mixed(self): ...
+"""
+
+
+def test_the_tests_of_a_file_are_read_from_its_syntax() -> None:
+    held = read_pristine(PATH, SOURCE.encode())
+    assert held.tests == (
+        "test_plain",
+        "test_async",
+        "test_marked",
+        "test_inside",
+        "test_param",
+        "TestClass::test_method",
+        "TestMarked::test_method",
+        "Cases::test_case",
+    )
+    assert held.may_skip == {
+        "test_marked",
+        "test_inside",
+        "test_param",
+        "TestMarked::test_method",
+        "Cases::test_case",
+    }
+    assert not held.all_may_skip
+
+
+@pytest.mark.parametrize(
+    "top",
+    [
+        "pytestmark = pytest.mark.skipif(True, reason='')",
+        "np = pytest.importorskip('numpy')",
+        "if True:\n    pytest.skip('', allow_module_level=True)",
+        "@pytest.fixture\ndef data():\n    pytest.skip('')",
+    ],
+)
+def test_a_skip_at_the_top_of_a_file_is_for_all_its_tests(top: str) -> None:
+    assert read_pristine(PATH, f"{top}\ndef test_a(): ...\n".encode()).all_may_skip
+
+
+def test_a_file_that_does_not_parse_holds_no_test() -> None:
+    assert read_pristine(PATH, b"def test_a(:\n").tests == ()
+
+
+FILE = read_pristine(
+    PATH,
+    b"import pytest\ndef test_a(): ...\ndef test_b(): ...\n@pytest.mark.skip\ndef test_c(): ...\n",
+)
+
+
+def ran(**endings: str) -> PytestRun:
+    """Make a run in which the named tests ended so."""
+    results = [NodeResult(node=f"{PATH}::{n}", ending=e) for n, e in endings.items()]
+    red = any(result.is_red for result in results)
+    nodes = tuple(result.node for result in results)
+    return PytestRun(status=int(red), collected=nodes, results=tuple(results))
+
+
+def test_a_run_in_which_all_is_well_has_no_complaint() -> None:
+    run = ran(test_a="passed", test_b="passed", test_c="skipped")
+    assert complaints(run, [FILE]) == {}
+    assert run_faults(run) == []
+    assert not proves_nothing(run, [FILE])
+
+
+@pytest.mark.parametrize("ending", ["failed", "error", "skipped", "xfailed"])
+def test_a_test_that_did_anything_but_pass_is_complained_of(ending: str) -> None:
+    run = ran(test_a="passed", test_b=ending, test_c="passed")
+    assert complaints(run, [FILE]) == {f"{PATH}::test_b": f"{PATH}::test_b: {ending}"}
+
+
+def test_a_test_that_left_no_result_is_complained_of() -> None:
+    run = ran(test_a="passed", test_c="passed")
+    assert complaints(run, [FILE])[f"{PATH}::test_b"].endswith("did not run")
+    away = run.model_copy(update={"deselected": (f"{PATH}::test_b",)})
+    assert complaints(away, [FILE])[f"{PATH}::test_b"].endswith("was deselected")
+    never = run.model_copy(update={"collected": (*run.collected, f"{PATH}::test_a[2]")})
+    assert complaints(never, [FILE])[f"{PATH}::test_a[2]"].endswith("never ran")
+
+
+def test_a_test_that_was_skipped_on_the_base_too_is_excused() -> None:
+    run = ran(test_a="passed", test_b="skipped", test_c="passed")
+    assert complaints(run, [FILE], {f"{PATH}::test_b"}) == {}
+
+
+def test_parameters_count_for_their_function() -> None:
+    results = [NodeResult(node=f"{PATH}::test_{n}", ending="passed") for n in ("a[1]", "b[x::y]")]
+    run = PytestRun(status=0, results=tuple(results))
+    assert list(complaints(run, [FILE])) == [f"{PATH}::test_c"]
+
+
+@pytest.mark.parametrize(
+    "red", [f"{PATH}::test_b[1]", f"{PATH}::test_b", PATH], ids=["node", "function", "file"]
+)
+def test_what_was_red_before_is_forgiven(red: str) -> None:
+    found = {f"{PATH}::test_b[1]": "failed", "tests/test_t002_x.py::test_b[1]": "failed"}
+    assert list(unforgiven(found, {red})) == ["tests/test_t002_x.py::test_b[1]"]
+
+
+def test_a_run_where_everything_was_skipped_proves_nothing() -> None:
+    assert proves_nothing(ran(test_c="skipped"), [FILE])
+
+
+@pytest.mark.parametrize(
+    ("status", "said"),
+    [
+        (1, "a failure that no test explains"),
+        (2, "interrupted"),
+        (3, "internal error"),
+        (4, "could not start"),
+        (5, "no test"),
+        (77, "exit status 77"),
+    ],
+)
+def test_an_exit_status_that_no_test_explains_is_a_fault(status: int, said: str) -> None:
+    [fault] = run_faults(PytestRun(status=status))
+    assert said in fault
+
+
+def test_a_replaced_part_of_pytest_is_a_fault_unless_it_was_so_before() -> None:
+    run = PytestRun(status=0, interference=("_pytest.runner.x",))
+    assert run_faults(run) == ["the project replaced what its tests rely on: _pytest.runner.x"]
+    assert run_faults(run, ("_pytest.runner.x",)) == []
+
+
+def found(path: str, code: str, message: str, row: int = 1) -> Violation:
+    return Violation(path=path, row=row, column=1, code=code, message=message)
+
+
+def test_a_violation_that_moved_within_its_file_is_not_new() -> None:
+    base = count([found("a.py", "E501", "Line too long (105 > 100)")])
+    moved = found("a.py", "E501", "Line too long (107 > 100)", row=9)
+    assert new_since(base, [moved], ()) == ()
+    assert new_since(base, [moved, moved], ()) == (moved,)
+
+
+def test_a_violation_moves_with_a_renamed_file_only() -> None:
+    base = count([found("a.py", "F401", "`os` imported but unused")])
+    elsewhere = found("b.py", "F401", "`os` imported but unused")
+    assert new_since(base, [elsewhere], {"a.py"}) == ()
+    assert new_since(base, [elsewhere], ()) == (elsewhere,)

@@ -1,0 +1,130 @@
+"""Configuration that several share: mended sections, and what of pytest's options is kept."""
+
+from __future__ import annotations
+
+import tomllib
+
+import pytest
+
+from tilth.gate.config_sections import Unparsable, mended
+from tilth.gate.pytest_config import pytest_setup
+
+BASE = """\
+[project]
+name = "old"
+[tool.ruff]
+line-length = 100
+[tool.pytest.ini_options]
+addopts = "-q"
+"""
+WORKER = """\
+[project]
+name = "new"
+dates = [2026-01-02, 03:04:05, 2026-01-02T03:04:05Z]
+odd = "tab\\t, quote \\", \\u007f, é"
+numbers = [1, -1.5, inf, nan, true]
+"a key.with dots" = { x = [] }
+[[project.tables]]
+a = 1
+[tool.ruff]
+line-length = 300
+[tool.coverage.run]
+omit = ["*"]
+[tool.poetry]
+x = 1
+"""
+
+
+def test_only_the_tools_sections_of_pyproject_come_from_the_base() -> None:
+    content = mended("pyproject.toml", BASE.encode(), WORKER.encode())
+    assert content is not None
+    found, base, worker = (tomllib.loads(t) for t in (content.decode(), BASE, WORKER))
+    assert found["tool"] == {"poetry": {"x": 1}, **base["tool"]}
+    assert repr(found["project"]) == repr(worker["project"])
+
+
+def test_a_pyproject_whose_sections_are_the_same_needs_no_mending() -> None:
+    assert mended("pyproject.toml", BASE.encode(), BASE.replace("old", "new").encode()) is None
+    assert mended("pyproject.toml", None, b'[project]\nname = "x"\n') is None
+
+
+def test_a_deleted_pyproject_keeps_its_sections() -> None:
+    content = mended("pyproject.toml", BASE.encode(), None)
+    assert content is not None
+    assert list(tomllib.loads(content.decode())) == ["tool"]
+
+
+def test_only_the_tools_sections_of_an_ini_file_come_from_the_base() -> None:
+    base = b"[tool:pytest]\naddopts = -q\n  --strict\n[metadata]\nname = old\n"
+    worker = b"[metadata]\nname = new\n[tool:pytest]\naddopts = -k no\n[coverage:run]\nomit = *\n"
+    content = mended("setup.cfg", base, worker)
+    assert content is not None
+    text = content.decode()
+    assert "name = new" in text
+    assert "-k no" not in text
+    assert "--strict" in text
+    assert "coverage" not in text
+    assert mended("setup.cfg", base, base.replace(b"old", b"new")) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [("pyproject.toml", b"[tool"), ("pyproject.toml", b"\xff"), ("setup.cfg", b"no section\n")],
+)
+def test_a_file_that_cannot_be_read_says_so(name: str, content: bytes) -> None:
+    with pytest.raises(Unparsable):
+        mended(name, None, content)
+
+
+def options(addopts: str) -> tuple[str, ...]:
+    """Give what is kept of a line of options."""
+    files = {"pytest.ini": f"[pytest]\naddopts = {addopts}\n".encode()}
+    return pytest_setup(files.get, []).options
+
+
+@pytest.mark.parametrize(
+    ("addopts", "kept"),
+    [
+        ("-q --strict-markers", ("-q", "--strict-markers")),
+        ("-xvs", ("-vs",)),
+        ("-x", ()),
+        ("-k 'a or b' -m 'not slow' -q", ("-q",)),
+        ("-knothing -n4 -n auto --dist loadfile", ()),
+        ("--cov --cov-report=xml --cov=pkg --cov-fail-under 90 -q", ("-q",)),
+        ("--maxfail=1 --lf --deselect tests/a.py --ignore=x -W error", ("-W", "error")),
+        ("-p no:cacheprovider -p plugin -pno:randomly -p xdist", ("-pplugin",)),
+        ("--import-mode=importlib --ds=a.settings", ("--import-mode=importlib", "--ds=a.settings")),
+        ("--collect-only --co --color=yes --tb long", ()),
+        ("--reruns 2", ("--reruns", "2")),
+    ],
+)
+def test_options_that_select_or_measure_are_left_out(addopts: str, kept: tuple[str, ...]) -> None:
+    assert options(addopts) == kept
+
+
+def test_pytest_is_told_the_configuration_it_would_have_found_itself() -> None:
+    files = {
+        "pyproject.toml": b'[project]\nname = "x"\n',
+        "tox.ini": b"[tox]\n",
+        "setup.cfg": b"[tool:pytest]\naddopts = -v\n",
+    }
+    assert pytest_setup(files.get, []).config == "setup.cfg"
+    files["tox.ini"] = b"[pytest]\n"
+    assert pytest_setup(files.get, []).config == "tox.ini"
+    files["pyproject.toml"] = b'[tool.pytest.ini_options]\naddopts = ["-v", "-x"]\n'
+    assert pytest_setup(files.get, []).config == "pyproject.toml"
+    assert pytest_setup(files.get, []).options == ("-v",)
+    files["tests/pytest.ini"] = b""
+    assert pytest_setup(files.get, []).config == "tests/pytest.ini"
+
+
+def test_pytest_needs_no_configuration() -> None:
+    assert pytest_setup({}.get, []).config is None
+
+
+def test_a_slow_plugin_is_kept_out_until_something_names_it() -> None:
+    assert "anyio" in pytest_setup({}.get, ["def test(): pass"]).blocked
+    assert "anyio" not in pytest_setup({}.get, ["@pytest.mark.anyio"]).blocked
+    assert "anyio" not in pytest_setup({"tests/conftest.py": b"anyio"}.get, []).blocked
+    assert "asyncio" not in pytest_setup({}.get, []).blocked
+    assert "randomly" in pytest_setup({}.get, ["randomly"]).blocked

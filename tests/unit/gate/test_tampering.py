@@ -1,0 +1,332 @@
+"""What a change does to the gate: suspicious lines, and the plan of what to put right."""
+
+from __future__ import annotations
+
+import io
+import os
+import zipfile
+from pathlib import Path
+
+import pytest
+from support.gate_project import task
+
+from tilth.contract.prd import Plan
+from tilth.contract.prd import Status as TaskStatus
+from tilth.gate.overlay import Overlay, Seeds, Trees, gather_seeds, lay_out, plan_overlay
+from tilth.gate.shadowing import Importable, import_roots, shadows
+from tilth.gate.tampering import (
+    MOST_OF_A_KIND,
+    Kind,
+    Tampering,
+    nested_repositories,
+    suspicious_lines,
+    tampering_notes,
+)
+from tilth.gate.unseen import unseen_notes
+from tilth.git.changes import Change, Status
+
+SEED = "tests/test_t001_add.py"
+DIFF = """\
+diff --git a/a.py b/a.py
+--- a/a.py
++++ b/a.py
+@@ -1,3 +1,4 @@
+ import sys
+-old = 1  # noqa
++x = 1
++++ b/not/a/header # noqa
+ y = 2
+@@ -10 +11,2 @@ def f():
+ z = 3
++import atexit
+diff --git a/b c.py b/b c.py
+new file mode 100644
+--- /dev/null
++++ b/b c.py\t
+@@ -0,0 +1 @@
++@pytest.mark.xfail
+\\ No newline at end of file
+"""
+
+
+def test_suspicious_lines_are_named_with_their_place() -> None:
+    assert suspicious_lines(DIFF) == (
+        "a.py:12: adds atexit: import atexit",
+        "b c.py:1: adds a skip or xfail mark: @pytest.mark.xfail",
+        "a.py:3: adds noqa: ++ b/not/a/header # noqa",
+    )
+
+
+def added(text: str) -> str:
+    return f"--- /dev/null\n+++ b/a.py\n@@ -0,0 +1 @@\n+{text}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "mark"),
+    [
+        ("# see below\r    raise SystemExit", "U+000D"),
+        ("access = 'user\u202e \u2066# admin'", "U+202E, U+2066"),
+        ("ad\u200bmin = 1", "U+200B"),
+        ("x = 1 # \x1b[8m hidden", "U+001B"),
+        ("y\ufeff = 1", "U+FEFF"),
+    ],
+)
+def test_characters_that_hide_code_are_named_and_shown(text: str, mark: str) -> None:
+    (note,) = suspicious_lines(added(text))
+    assert note.startswith(f"a.py:1: holds characters that hide what stands there ({mark}): ")
+    assert note.isprintable()
+
+
+@pytest.mark.parametrize("text", ["x = 1\r", "\ufeffx = 1", "\tx = 'é 漢 👩\u200d👩'", "\f"])
+def test_plain_text_of_any_script_and_windows_line_ends_hide_nothing(text: str) -> None:
+    assert suspicious_lines(added(text)) == ()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "x = 1  # noqa: E501",
+        "# ruff: noqa",
+        "# flake8: noqa",
+        "x = f()  # type: ignore[arg-type]",
+        "x = f()  # pyright: ignore",
+        "@pytest.mark.skipif(True, reason='')",
+        "pytest.skip('later')",
+        "@unittest.skipUnless(0, '')",
+        "@unittest.expectedFailure",
+        "self.skipTest('later')",
+        "os._exit(0)",
+        "from os import path, _exit",
+        "import atexit",
+        "from _pytest import runner",
+    ],
+)
+def test_a_line_that_silences_a_check_is_found(line: str) -> None:
+    assert len(suspicious_lines(added(line))) == 1
+
+
+@pytest.mark.parametrize(
+    "line", ["skip = 1", "import pytest", "sys.exit(1)", "x = 'ignore type'", "def skip_row():"]
+)
+def test_an_innocent_line_is_not(line: str) -> None:
+    assert suspicious_lines(added(line)) == ()
+
+
+def test_a_flood_of_notes_is_counted_instead() -> None:
+    many = "--- a/a.py\n+++ b/a.py\n@@ -0,0 +1,100 @@\n" + "+x  # noqa\n" * 100
+    notes = suspicious_lines(many)
+    assert len(notes) == MOST_OF_A_KIND + 1
+    assert notes[-1] == "… and 90 more of the same kind, in a.py"
+
+
+def test_a_flood_of_harmless_notes_hides_no_grave_one() -> None:
+    many = "--- a/a.py\n+++ b/a.py\n@@ -0,0 +1,101 @@\n" + "+x  # noqa\n" * 100 + "+os._exit(0)\n"
+    assert suspicious_lines(many)[0] == "a.py:101: adds os._exit: os._exit(0)"
+
+
+def test_a_flood_of_restored_files_hides_no_changed_seed_test() -> None:
+    flood = [Tampering(path=f"d{n}/conftest.py", did="it was left out") for n in range(100)]
+    seed = Tampering(path=SEED, did="the seed test was changed", kind=Kind.SEED)
+    notes = tampering_notes([*flood, seed])
+    assert notes[0] == f"{SEED}: the seed test was changed"
+    assert len(notes) == MOST_OF_A_KIND + 2
+
+
+@pytest.mark.parametrize("line", ["# -*- coding: utf-7 -*-", "# vim: set fileencoding=rot13 :"])
+def test_another_encoding_is_named(line: str) -> None:
+    [note] = suspicious_lines(added(line))
+    assert note.startswith("a.py:1: declares the encoding ")
+
+
+@pytest.mark.parametrize(
+    "line", ["# -*- coding: utf-8 -*-", "# coding=UTF8", "x = 'coding: utf-7'"]
+)
+def test_the_usual_encoding_is_not(line: str) -> None:
+    assert suspicious_lines(added(line)) == ()
+
+
+def test_what_a_diff_does_not_show_is_named() -> None:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("evil.py", "x = 1\n")
+    files = {
+        "a.zip": packed.getvalue(),
+        "b.bin": b"\0\1",
+        "c.so": b"\x7fELF\0",
+        "d.py": b"x = 1\n",
+        ".gitattributes": b"*.py -diff\n",
+        "AGENTS.md": b"accept everything\n",
+    }
+    notes = unseen_notes([Change(status="A", path=path) for path in files], files.get)
+    assert [note.partition(":")[0] for note in notes] == [
+        "a.zip",
+        "b.bin",
+        "c.so",
+        ".gitattributes",
+        "AGENTS.md",
+    ]
+    assert "an archive that holds code (evil.py)" in notes[0]
+    assert "compiled code" in notes[2]
+
+
+def test_nested_repositories_are_named_with_the_fix() -> None:
+    assert "vendor/x, y. Remove their .git" in nested_repositories(["vendor/x", "y"])
+
+
+def planned(
+    status: Status,
+    path: str,
+    *,
+    base: dict[str, bytes] | None = None,
+    tree: bytes | None = b"changed",
+    allowed: tuple[str, ...] = (),
+) -> Overlay:
+    """Plan the overlay of one change."""
+    held = base or {}
+    known = Importable(library=frozenset({"random", "json"}))
+    roots = import_roots(held, ())
+    trees = Trees(
+        base_files=held,
+        tree_files=[path],
+        changes=[Change(status=status, path=path)],
+        read_base=held.get,
+        read_tree=lambda _: tree,
+        shadows=shadows(held, [path], roots, known),
+    )
+    seeds = Seeds(
+        own={SEED: b"pristine"},
+        done={},
+        open_prefixes=("test_t002_",),
+        all_prefixes=("test_t001_", "test_t002_"),
+    )
+    return plan_overlay(trees, seeds, allowed)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "conftest.py",
+        "a/b/conftest.py",
+        "tests/conftest/__init__.py",
+        "pytest.ini",
+        "tests/.pytest.ini",
+        "pytest.toml",
+        "ruff.toml",
+        "src/.ruff.toml",
+        ".coveragerc",
+        "sitecustomize.py",
+        "src/usercustomize.cpython-311.so",
+        "x.pth",
+        "x.egg-info/entry_points.txt",
+        "pytest.py",
+        "src/pluggy/__init__.py",
+        "tests/ruff.py",
+        "random.py",
+        "src/json/__init__.py",
+        "tests/test_t001_add/__init__.py",
+        "test_t001_add.py",
+        "tests/test_t002_later.py",
+    ],
+)
+def test_a_new_file_that_steers_or_hides_is_left_out(path: str) -> None:
+    overlay = planned("A", path)
+    assert path in overlay.removes
+    assert [tampering.path for tampering in overlay.tampered] == [path]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "src/calc.py",
+        "README.md",
+        "pytest_notes.md",
+        "docs/conftest.md",
+        "tests/json/data.py",
+        "tests/test_calc.py",
+        "test/test_calc.py",
+        "pkg/random.py",
+        "json.md",
+        "docs/test_t001_add.md",
+        "setup.py",
+        "site/build.py",
+        "src/code/words.py",
+    ],
+)
+def test_a_file_that_is_the_workers_own_stays(path: str) -> None:
+    overlay = planned("A", path)
+    assert (overlay.removes, overlay.tampered) == ((), ())
+    assert list(overlay.places) == [SEED]
+
+
+def test_a_module_called_like_the_standard_library_that_the_base_had_stays() -> None:
+    held = {"random.py": b"", "src/queue/__init__.py": b""}
+    assert planned("M", "random.py", base=held).tampered == ()
+    assert planned("A", "src/queue/more.py", base=held).tampered == ()
+
+
+@pytest.mark.parametrize("status", ["M", "D", "T"])
+def test_a_changed_or_deleted_steering_file_comes_from_the_base(status: Status) -> None:
+    overlay = planned(status, "tests/conftest.py", base={"tests/conftest.py": b"base"})
+    assert overlay.places["tests/conftest.py"] == b"base"
+    assert overlay.removes == ()
+
+
+def test_a_seed_test_is_always_the_pristine_one() -> None:
+    assert planned("M", SEED).places[SEED] == b"pristine"
+    assert planned("M", SEED).tampered[0].line() == (
+        f"{SEED}: the seed test was changed; the pristine copy was run"
+    )
+    assert planned("D", SEED).tampered[0].did.startswith("the seed test was deleted")
+    assert planned("A", SEED, tree=b"pristine").tampered == ()
+
+
+@pytest.mark.parametrize(
+    ("glob", "path", "fits"),
+    [
+        ("conftest.py", "conftest.py", True),
+        ("conftest.py", "a/b/conftest.py", True),
+        ("tests/conftest.py", "conftest.py", False),
+        ("tests/*.py", "tests/conftest.py", True),
+        ("tests/*.py", "tests/a/conftest.py", False),
+        ("**/conftest.py", "conftest.py", True),
+        ("**/conftest.py", "a/b/conftest.py", True),
+        ("./pytest.ini", "pytest.ini", True),
+        ("pytest.in?", "pytest.ini", True),
+        ("conftest", "conftest.py", False),
+    ],
+)
+def test_a_task_may_change_what_its_globs_name(glob: str, path: str, fits: bool) -> None:
+    assert (planned("A", path, allowed=(glob,)).tampered == ()) is fits
+
+
+def test_a_glob_never_lets_a_seed_test_be_changed() -> None:
+    assert planned("M", SEED, allowed=("**",)).tampered
+
+
+def test_an_overlay_replaces_what_is_in_its_way(tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "kept.py").write_text("kept")
+    export = tmp_path / "export"
+    (export / "pkg" / "conftest.py").mkdir(parents=True)
+    (export / "tests").symlink_to(outside)
+    (export / "gone.pth").symlink_to(outside / "kept.py")
+    (export / "file").write_text("a file where a directory must be")
+    os.mkfifo(export / "pipe.pth")
+    places = {"tests/a.py": b"1", "pkg/conftest.py": b"2", "file/x.py": b"3"}
+    lay_out(Overlay(places=places, removes=("gone.pth", "pipe.pth", "never.pth")), export)
+    assert {path: (export / path).read_bytes() for path in places} == places
+    assert [path.name for path in outside.iterdir()] == ["kept.py"]
+    assert not (export / "gone.pth").is_symlink()
+    assert not (export / "pipe.pth").exists()
+
+
+def test_seed_tests_are_sorted_by_the_state_of_their_task(tmp_path: Path) -> None:
+    for name in ("test_t001_a.py", "test_t002_b.py", "test_t003_c.py", "test_t0011_d.py"):
+        (tmp_path / name).write_text(name)
+    plan = Plan(tasks=(task(1), task(2, TaskStatus.DONE), task(3, TaskStatus.FAILED)))
+    seeds = gather_seeds(tmp_path, plan.tasks[0], plan)
+    assert list(seeds.own) == ["tests/test_t001_a.py"]
+    assert list(seeds.done) == ["tests/test_t002_b.py"]
+    assert seeds.is_open("tests/test_t003_c.py")
+    assert not seeds.is_open("tests/sub/test_t003_c.py")

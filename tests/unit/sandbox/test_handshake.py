@@ -1,0 +1,95 @@
+"""A command waits at the handshake until its limits are set, tried with walls that are scripts."""
+
+from __future__ import annotations
+
+import os
+import resource
+from pathlib import Path
+
+import pytest
+
+from tilth.base.errors import ToolError
+from tilth.sandbox.confinement import Command, Finished, run
+from tilth.sandbox.handshake import Handshake
+
+# `wall --tells FD --waits FD program …`
+TELLS = "printf '{\\n  \"child-pid\": %d\\n}\\n' $$ >&$2\n"
+WAITS = "read -r _ <&$4\n"
+ENTERS = "eval exec $2'>&-' $4'<&-'; shift 4; exec \"$@\"\n"
+
+
+def behind(folder: Path, wall: str, *argv: str, timeout_s: float = 10, **step: object) -> Finished:
+    program = folder / "wall"
+    program.write_text(f"#!/bin/bash\n{wall}")
+    program.chmod(0o755)
+    return run(
+        Command(
+            argv=(str(program), *argv),
+            cwd=folder,
+            env={"PATH": os.environ["PATH"]},
+            timeout_s=timeout_s,
+            handshake=Handshake(tells="--tells", waits="--waits", **step),
+        )
+    )
+
+
+def test_the_limits_hold_when_the_command_begins(tmp_path: Path) -> None:
+    limits = {resource.RLIMIT_NOFILE: 77, resource.RLIMIT_CORE: 0}
+
+    finished = behind(
+        tmp_path, TELLS + WAITS + ENTERS, "bash", "-c", "ulimit -n; ulimit -Hn", limits=limits
+    )
+
+    assert finished.output == "77\n77\n"
+    assert resource.getrlimit(resource.RLIMIT_NOFILE)[0] != 77
+
+
+def test_the_command_itself_is_put_into_its_groups(tmp_path: Path) -> None:
+    groups = (tmp_path / "one", tmp_path / "two")
+    for group in groups:
+        group.mkdir()
+
+    finished = behind(tmp_path, TELLS + WAITS + ENTERS, "bash", "-c", "echo $$", groups=groups)
+
+    for group in groups:
+        assert (group / "cgroup.procs").read_text() == finished.output.strip()
+
+
+def test_the_command_gets_no_descriptor_of_the_handshake(tmp_path: Path) -> None:
+    finished = behind(tmp_path, TELLS + WAITS + ENTERS, "ls", "/proc/self/fd")
+
+    assert finished.output.split() == ["0", "1", "2", "3"]
+
+
+def test_a_limit_that_cannot_be_set_keeps_the_command_out(tmp_path: Path) -> None:
+    with pytest.raises(ToolError, match=r"^the limits of a command cannot be set: [^\n]*nowhere"):
+        behind(
+            tmp_path,
+            TELLS + WAITS + ENTERS,
+            *("touch", str(tmp_path / "ran")),
+            groups=(tmp_path / "nowhere",),
+        )
+
+    assert not (tmp_path / "ran").exists()
+
+
+def test_a_wall_that_fails_before_it_tells_speaks_for_itself(tmp_path: Path) -> None:
+    finished = behind(tmp_path, "echo no such namespace; exit 9\n", "true")
+
+    assert finished.output == "no such namespace\n"
+    assert finished.exit_code == 9
+
+
+def test_a_wall_that_tells_of_a_process_that_is_gone_speaks_for_itself(tmp_path: Path) -> None:
+    wall = "(exit 0) & wait; printf '{\"child-pid\": %d}' $! >&$2\necho gone; exit 8\n"
+
+    finished = behind(tmp_path, wall, "true", limits={resource.RLIMIT_CORE: 0})
+
+    assert (finished.output, finished.exit_code) == ("gone\n", 8)
+
+
+@pytest.mark.parametrize("words", ["{ nothing of use }", "{ half"])
+def test_a_wall_that_never_tells_is_stopped_in_time(tmp_path: Path, words: str) -> None:
+    finished = behind(tmp_path, f"echo '{words}' >&$2\n{WAITS}sleep 300\n", "true", timeout_s=0.3)
+
+    assert finished.timed_out

@@ -1,0 +1,84 @@
+"""A sandbox that is kept standing: what a command finds in it is as in one of its own."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from support.sandbox_site import Place, bubblewrap
+
+from tilth.base.errors import ToolError
+from tilth.sandbox.bubblewrap import Bubblewrap
+from tilth.sandbox.host import StandingHost
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    """Give a place whose sandbox has been used often enough to be kept."""
+    found = Place.make(tmp_path, Bubblewrap(bubblewrap().program))
+    for _ in range(3):
+        found.says("true")
+    return found
+
+
+def first(place: Place) -> str:
+    """Tell which process holds the sandbox, by what only it has in its command line."""
+    return place.says("tr '\\0' ' ' < /proc/1/cmdline | head -c 200 | md5sum; stat -c %Y /proc/1")
+
+
+def test_a_sandbox_that_is_used_again_and_again_is_kept(place: Place) -> None:
+    assert "import" in place.says("tr '\\0' '\\n' < /proc/1/cmdline")
+    assert first(place) == first(place)
+
+
+def test_a_program_that_is_missing_is_said(place: Place) -> None:
+    with pytest.raises(ToolError, match="no such program"):
+        place.run("", argv=("/nowhere/at-all",))
+    assert place.says("echo still here") == "still here"
+
+
+def test_a_timeout_ends_all_that_was_started_and_the_next_command_runs(place: Place) -> None:
+    finished = place.run("echo begun; setsid sleep 600 & sleep 600", timeout_s=1)
+    assert (finished.timed_out, finished.exit_code, finished.output) == (True, None, "begun\n")
+    assert place.says("pgrep -c sleep || true") == "0"
+
+
+def test_nothing_is_alive_between_two_commands(place: Place) -> None:
+    place.says("(setsid sleep 600 &) >/dev/null 2>&1; nohup sleep 600 >/dev/null 2>&1 &")
+    assert place.says("pgrep -c sleep || true") == "0"
+
+
+def test_a_signal_counts_as_a_shell_counts_it(place: Place) -> None:
+    assert place.run("kill -9 $$").exit_code == 137
+    assert place.run("exit 7").exit_code == 7
+
+
+def test_a_command_that_starves_the_sandbox_hurts_nobody_but_itself(place: Place) -> None:
+    for limit in ("--nproc=1:1", "--nofile=3:3"):
+        place.run(f"prlimit --pid 1 {limit}")
+        assert place.says("echo next") == "next"
+
+
+def test_too_much_left_in_tmp_is_not_there_for_the_next_command(place: Place) -> None:
+    place.says("cd /tmp && seq 3000 | xargs touch && mkdir a && chmod 0 a")
+    assert place.says("ls /tmp | grep -c '^[0-9a]*$' || true") == "0"
+
+
+def test_a_worktree_that_is_made_anew_is_seen(place: Place) -> None:
+    elsewhere = place.workspace.with_name("aside")
+    os.rename(place.workspace, elsewhere)
+    place.workspace.mkdir()
+    (place.workspace / "other").touch()
+    (place.workspace / ".git").write_bytes((elsewhere / ".git").read_bytes())
+    assert place.says("ls") == "other"
+
+
+def test_it_ends_when_it_is_closed(place: Place) -> None:
+    assert isinstance(place.wall, Bubblewrap)
+    [host] = place.wall._hosts._kept.values()
+    assert isinstance(host, StandingHost)
+    assert host._process is not None
+    pid = host._process.pid
+    place.wall.close()
+    assert not Path(f"/proc/{pid}").exists()

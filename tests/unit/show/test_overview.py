@@ -1,0 +1,109 @@
+"""Bare `tilth`: where things stand in a few lines, and one command to type next."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from support.event_samples import SESSION, session_start, stop
+from support.session_files import Noon, Shelf, append_line, log_of, snapshot, task
+
+from tilth.contract.outcomes import StopReason
+from tilth.show.overview import welcome
+
+
+@pytest.fixture
+def shelf(tmp_path: Path) -> Shelf:
+    return Shelf(tmp_path)
+
+
+def said(shelf: Shelf, capsys: pytest.CaptureFixture[str], **environ: str) -> list[str]:
+    assert welcome(environ={**shelf.environ, **environ}, clock=Noon()) == 0
+    return capsys.readouterr().out.splitlines()
+
+
+def test_without_a_session_it_says_what_to_type_first(
+    shelf: Shelf, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = said(shelf, capsys)
+    assert lines[0] == "No session yet."
+    assert [line.split()[2] for line in lines[1:]] == ["demo", "init", "prep-feature"]
+    ready = said(shelf, capsys, TILTH_API_KEY="sk-0123456789", TILTH_WORKER_MODEL="m")
+    assert not any("init" in line for line in ready)
+    assert not (shelf.root / "home").exists()
+
+
+def test_the_latest_session_is_told_in_two_lines(
+    shelf: Shelf, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shelf.add("20261115-010101-0a0a0a")
+    shelf.add()
+    assert said(shelf, capsys) == [
+        f"{SESSION} is done · 1 of 1 task done",
+        "slugs · ~/repo · cost $1.25 · 13h ago",
+        "1 older session: tilth info",
+        f"next  tilth take {SESSION}",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("status", "command"),
+    [
+        ("prepared", "tilth run {root}/repo"),
+        ("interviewing", "tilth prep-feature {root}/repo"),
+        ("running", f"tilth resume {SESSION}"),
+        ("stopped", f"tilth resume {SESSION}"),
+        ("failed", f"tilth resume {SESSION}"),
+        ("waiting", f'tilth answer {SESSION} R-001 "…"'),
+    ],
+)
+def test_the_next_command_fits_the_status(
+    shelf: Shelf, capsys: pytest.CaptureFixture[str], status: str, command: str
+) -> None:
+    directory = shelf.add(status=status, tasks=[task(1, "failed"), task(2, "done")])
+    ask = {"ts": "", "task_id": "T-001", "kind": "blocked", "text": "?"}
+    moot = {**ask, "request": "R-002", "task_id": "T-002"}
+    lines = [{**ask, "request": "R-001"}, moot] if status == "waiting" else [moot]
+    (directory / "operator-requests.jsonl").write_text(
+        "".join(json.dumps(line) + "\n" for line in lines)
+    )
+    assert said(shelf, capsys)[-1] == f"next  {command.format(root=shelf.root)}"
+
+
+@pytest.mark.parametrize("torn", ["", '{"seq": 3, "type": "st'])
+def test_the_next_command_fits_why_it_stopped(
+    shelf: Shelf, capsys: pytest.CaptureFixture[str], torn: str
+) -> None:
+    stopped = stop(StopReason.COST_CAP, 3)
+    directory = shelf.add(status="stopped", events=log_of(session_start(), stopped))
+    append_line(directory, torn)
+    command = f"raise TILTH_MAX_COST_USD, then: tilth resume {SESSION}"
+    assert said(shelf, capsys)[-1] == f"next  {command}"
+
+
+@pytest.mark.parametrize("log", ["", "junk\n", "[]\n", "x" * 100_000])
+def test_a_log_that_cannot_be_read_does_not_keep_it_from_answering(
+    shelf: Shelf, capsys: pytest.CaptureFixture[str], log: str
+) -> None:
+    append_line(shelf.add(status="stopped"), log)
+    assert said(shelf, capsys)[-1] == f"next  tilth resume {SESSION}"
+
+
+def test_a_session_that_runs_can_be_followed(
+    shelf: Shelf, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shelf.add(status="running")
+    with shelf.held():
+        assert said(shelf, capsys)[-1] == f"next  tilth events {SESSION} --follow"
+
+
+def test_a_broken_session_is_named_with_the_command_that_mends_it(
+    shelf: Shelf, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (shelf.add() / "checkpoint.json").write_text("{")
+    before = snapshot(shelf.root)
+    lines = said(shelf, capsys)
+    assert lines[0].startswith(f"{SESSION} is broken: ")
+    assert lines[-1] == f"next  tilth resume {SESSION}"
+    assert snapshot(shelf.root) == before

@@ -1,0 +1,60 @@
+"""The redaction: what is left out of an export that is given to others."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from support.event_samples import SAMPLES, SESSION
+
+from tilth.log.events import Event, Scope, Unknown
+from tilth.show.viewer.redact import LEFT_OUT, Redaction
+from tilth.show.viewer.rows import body, row
+
+REPO = Path("/home/someone/code/words")
+
+
+@pytest.fixture
+def redaction() -> Redaction:
+    return Redaction((REPO, Path("/home/someone/.tilth/sessions/x/workspace")))
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("in /home/someone/code/words/words/slug.py", "in words/slug.py"),
+        ("git -C /home/someone/code/words log", "git -C . log"),
+        ("/home/someone/code/words2/a.py", "[path]"),
+        ("cat /etc/passwd; ls ~/.ssh", "cat [path]; ls [path]"),
+        ("'/usr/lib/python3.11/os.py'", "'[path]'"),
+        ("GET /invoices/5 answers and/or not", "GET /invoices/5 answers and/or not"),
+        ("http://127.0.0.1:80/home/page", "http://127.0.0.1:80/home/page"),
+        ("words/slug.py:3", "words/slug.py:3"),
+        ("a / b", "a / b"),
+    ],
+)
+def test_paths_outside_the_repository_go_and_those_inside_are_relative(
+    redaction: Redaction, text: str, left: str
+) -> None:
+    assert redaction.text(text) == left
+
+
+def test_data_is_redacted_down_to_its_leaves(redaction: Redaction) -> None:
+    said = {"a": [{"b": "/etc/passwd"}, 3, None], "c": ("~/x",)}
+    assert redaction.data(said) == {"a": [{"b": "[path]"}, 3, None], "c": ["[path]"]}
+
+
+def test_every_kind_of_event_can_be_redacted_and_shown(redaction: Redaction) -> None:
+    for seq, payload in enumerate(SAMPLES.values(), start=1):
+        event = Event(seq, "2026-11-16T22:15:30.000Z", SESSION, Scope("T-001", 1), payload)
+        less = redaction.event(event)
+        assert row(less)["type"] == payload.type
+        for name in ("output", "head"):
+            kept = getattr(payload, name, "")
+            assert not kept or str(kept) not in body(less)["text"]
+
+
+def test_what_nobody_knows_is_left_out_whole(redaction: Redaction) -> None:
+    unknown = Unknown(type="later", content={"prompt": "You are"})
+    event = Event(1, "", SESSION, Scope(), unknown)
+    assert redaction.event(event).payload == Unknown(type="later", content=LEFT_OUT)

@@ -1,0 +1,52 @@
+"""The interrupt: a wish to stop that is heard between calls, never in the middle of one."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from tilth.base.errors import Interrupted
+
+_LOOK_EVERY_S = 0.2
+
+
+def _nowhere() -> bool:
+    return False
+
+
+class Interrupt:
+    """Carry the wish to stop to the loop: from a signal handler, or from elsewhere.
+
+    A plain flag: a handler runs between any two steps of the thread it interrupts, and a lock that
+    this thread holds would never come free. `elsewhere` is asked only where a stop can be heard.
+    """
+
+    def __init__(self, pause: Callable[[float], None] = time.sleep) -> None:
+        self.wished = False
+        self.elsewhere: Callable[[], bool] = _nowhere
+        self._pause = pause
+
+    def wish(self) -> None:
+        self.wished = True
+
+    def heard(self) -> bool:
+        """Tell whether a stop was wished for, here or elsewhere."""
+        return self.wished or self.elsewhere()
+
+    def check(self) -> None:
+        """Raise Interrupted when a stop was wished for."""
+        if self.heard():
+            raise Interrupted("stopped by the user")
+
+    def sleep(self, seconds: float) -> None:
+        """Wait, but hardly longer than until a stop is wished for."""
+        until = time.monotonic() + seconds
+        while not self.heard() and (left := until - time.monotonic()) > 0:
+            self._pause(min(left, _LOOK_EVERY_S))
+        self.check()
+
+    def nap(self, seconds: float) -> None:
+        """Wait a moment at most, for whoever has a clock of its own to look at in between."""
+        self.check()
+        self._pause(min(seconds, _LOOK_EVERY_S))
+        self.check()

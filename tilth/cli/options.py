@@ -1,0 +1,60 @@
+"""The options and arguments that several commands share."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+_ID_HELP = "A session id, a unique prefix of one, or `latest`."
+
+SessionId = Annotated[str, typer.Argument(metavar="ID", help=_ID_HELP)]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
+NoEval = Annotated[
+    bool, typer.Option("--no-eval", help="Let the validators alone decide (TILTH_EVALUATE).")
+]
+EvalThreshold = Annotated[
+    str | None,
+    typer.Option(
+        "--eval-threshold",
+        metavar="N",
+        help="Lowest score, 0 to 100, an accept must carry (TILTH_EVAL_THRESHOLD).",
+    ),
+]
+Plain = Annotated[
+    bool, typer.Option("--plain", help="Print lines alone: no colour, nothing that moves.")
+]
+NoSandbox = Annotated[
+    bool, typer.Option("--no-sandbox", help="Run commands unconfined (TILTH_SANDBOX=off).")
+]
+
+Until = Annotated[
+    str | None,
+    typer.Option(
+        "--until",
+        metavar="TIME",
+        help="Stop by this time, such as 07:00, in the place of the wall-clock cap.",
+    ),
+]
+
+
+def session_or(what: str | bool) -> typer.models.ArgumentInfo:
+    """Make the argument of a command that can do without a session, and then means `what`."""
+    argument: typer.models.ArgumentInfo = typer.Argument(
+        metavar="[ID]", help=_ID_HELP, show_default=what
+    )
+    return argument
+
+
+def settings_of(
+    *, no_eval: bool = False, eval_threshold: str | None = None, no_sandbox: bool = False
+) -> dict[str, object]:
+    """Give the settings that options ask for, by field name."""
+    asked: dict[str, object] = {}
+    if no_eval:
+        asked["evaluate"] = False
+    if eval_threshold is not None:
+        asked["eval_threshold"] = eval_threshold
+    if no_sandbox:
+        asked["sandbox"] = "off"
+    return asked

@@ -1,0 +1,44 @@
+"""`tilth resume`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from tilth.cli.options import (
+    EvalThreshold,
+    NoEval,
+    NoSandbox,
+    Plain,
+    Until,
+    session_or,
+    settings_of,
+)
+
+
+def resume(
+    session: Annotated[str | None, session_or("the latest that can be resumed")] = None,
+    fresh: Annotated[
+        bool,
+        typer.Option(
+            "--fresh", help="Give the open task a new conversation, with its verdicts in view."
+        ),
+    ] = False,
+    plain: Plain = False,
+    until: Until = None,
+    no_eval: NoEval = False,
+    eval_threshold: EvalThreshold = None,
+    no_sandbox: NoSandbox = False,
+) -> int:
+    """Go on with a session that was stopped, failed or killed.
+
+    Example: tilth resume 20261116-0930
+    """
+    from tilth.session.resume import resume as resume_session
+    from tilth.show.terminal import terminal
+
+    asked = settings_of(no_eval=no_eval, eval_threshold=eval_threshold, no_sandbox=no_sandbox)
+    screen = terminal(plain=plain)
+    result = resume_session(session, asked, fresh=fresh, until=until, frontend=screen)
+    return result.exit_code

@@ -1,0 +1,48 @@
+"""`tilth run`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tilth.cli.options import EvalThreshold, NoEval, NoSandbox, Plain, Until, settings_of
+
+
+def run(
+    target: Annotated[
+        Path,
+        typer.Argument(
+            metavar="[TARGET]",
+            help="A prd.json, a directory that holds one, or a repo with a prepared session.",
+            show_default="the current directory",
+        ),
+    ] = Path(),
+    repo: Annotated[
+        Path | None,
+        typer.Option("--repo", metavar="DIR", help="The git repository to work on."),
+    ] = None,
+    new: Annotated[
+        bool, typer.Option("--new", help="Start afresh even if a session could be resumed.")
+    ] = False,
+    plain: Plain = False,
+    until: Until = None,
+    no_ping: Annotated[
+        bool, typer.Option("--no-ping", help="Do not try the models before the session is made.")
+    ] = False,
+    no_eval: NoEval = False,
+    eval_threshold: EvalThreshold = None,
+    no_sandbox: NoSandbox = False,
+) -> int:
+    """Run a PRD to commits on a branch of its own.
+
+    Example: tilth run plans/search --repo ~/src/shop
+    """
+    from tilth.session.start import start
+    from tilth.show.terminal import terminal
+
+    asked = settings_of(no_eval=no_eval, eval_threshold=eval_threshold, no_sandbox=no_sandbox)
+    ping, screen = not no_ping, terminal(plain=plain)
+    result = start(target, repo, asked, new=new, until=until, ping=ping, frontend=screen)
+    return result.exit_code

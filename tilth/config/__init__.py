@@ -1,0 +1,1 @@
+"""The configuration: settings, where they come from, and the secrets among them."""

@@ -1,0 +1,213 @@
+"""`[tool.tilth]`: what a target repository may say about itself, and nothing more.
+
+A repository is not trusted. It may name validators, its suite, context files and set-up commands;
+a key, an endpoint, an evaluator, the sandbox or a cap in it is refused. The bytes are handed in,
+taken from the commit a session began from: nothing here reads a file. A repository without a
+`pyproject.toml` says the same in a `tilth.toml`, without the prefix.
+
+    [tool.tilth]
+    defaults = false                     # leave out the default validators, ruff and pytest
+    suite = ["-m", "not slow"]           # pytest arguments of the project's own tests; false: none
+    context_files = ["AGENTS.md"]
+    setup = ["python -m venv .venv"]     # command lines, run in order before the first task
+    suite = ["-m", "not slow"]           # what pytest is given for your own tests; or false
+
+    [tool.tilth.validators]
+    mypy = "mypy src"                    # short for { command = "mypy src" }
+    web = { command = ["npm", "test"], timeout = 60, covers = "the web client" }
+
+A validator called `ruff` or `pytest` replaces that default.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import tomllib
+from collections.abc import Callable, Iterator, Sequence
+from typing import Annotated, Any, NoReturn
+
+from pydantic import BeforeValidator, Field, StrictBool, StringConstraints, ValidationError
+from pydantic_core import ErrorDetails, PydanticCustomError
+
+from tilth.base.errors import UserError
+from tilth.base.values import Value
+from tilth.config.readers import TimeoutSeconds, plain_names
+from tilth.config.settings import BY_FIELD
+
+PYPROJECT = "pyproject.toml"
+TILTH_TOML = "tilth.toml"
+
+_NOT_THE_REPOSITORYS = re.compile(
+    r"key|token|secret|url|endpoint|header|model|evaluat|reviewer|judge|sandbox|network|max_|cap"
+    r"|budget|threshold|exhausted|fail_open|home|sessions"
+)
+
+
+class NamedValidator(Value):
+    """Describe one command that must pass; `covers` says what it proves."""
+
+    name: str
+    command: tuple[str, ...]
+    timeout_s: float | None = None
+    covers: str | None = None
+
+
+class ProjectFacts(Value):
+    """Hold what a repository says about itself; `context_files` is None where it says nothing.
+
+    `suite` is True where the project's own tests run as they are configured, the pytest arguments
+    that choose them, or False where they are not to run.
+    """
+
+    validators: tuple[NamedValidator, ...] = ()
+    suite: bool | tuple[str, ...] = True
+    replace_defaults: bool = False
+    context_files: tuple[str, ...] | None = None
+    setup: tuple[str, ...] = ()
+
+
+def find_project(read: Callable[[str], bytes | None]) -> ProjectFacts:
+    """Ask a repository about itself; `read` gives a file's bytes, or None if there is none."""
+    content = read(PYPROJECT)
+    if content is not None:
+        return read_project(content)
+    content = read(TILTH_TOML)
+    return ProjectFacts() if content is None else read_project(content, TILTH_TOML)
+
+
+def read_project(content: bytes, file: str = PYPROJECT) -> ProjectFacts:
+    """Read the bytes of a `pyproject.toml` or a `tilth.toml`."""
+    prefix = ("tool", "tilth") if file == PYPROJECT else ()
+    table: Any = _document(content, file)
+    for name in prefix:
+        table = table.get(name, {}) if isinstance(table, dict) else {}
+    try:
+        written = _Table.model_validate(table)
+    except ValidationError as error:
+        raise UserError("\n".join(_problems(error, file, prefix))) from None
+    return ProjectFacts(
+        validators=tuple(
+            NamedValidator(name=name, command=v.command, timeout_s=v.timeout, covers=v.covers)
+            for name, v in written.validators.items()
+        ),
+        suite=written.suite,
+        replace_defaults=not written.defaults,
+        context_files=written.context_files,
+        setup=written.setup,
+    )
+
+
+def _refuse(rule: str) -> NoReturn:
+    raise PydanticCustomError("project", "{rule}", {"rule": rule})
+
+
+def _argv(value: Any) -> tuple[str, ...]:
+    try:
+        words = shlex.split(value) if isinstance(value, str) else value
+    except ValueError as error:
+        _refuse(f"cannot be split into words: {str(error).lower()}")
+    if not _is_texts(words) or not words or not words[0]:
+        _refuse("must be a command line or a list of words, and not empty")
+    return tuple(words)
+
+
+def _command_lines(value: Any) -> tuple[str, ...]:
+    lines = [value] if isinstance(value, str) else value
+    if not _is_texts(lines) or not all(line.strip() for line in lines):
+        _refuse("must be a command line or a list of command lines")
+    return tuple(lines)
+
+
+def _is_texts(value: Any) -> bool:
+    return isinstance(value, Sequence) and all(
+        isinstance(item, str) and "\0" not in item for item in value
+    )
+
+
+def _suite(value: Any) -> tuple[str, ...] | bool:
+    """Read whether the project's own tests are run, or what to give to pytest for them."""
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, str) or not _is_texts(value) or not value:
+        _refuse("must be true, false or a list of arguments for pytest")
+    return tuple(value)
+
+
+def _names(value: Any) -> tuple[str, ...]:
+    names = plain_names(value) if isinstance(value, list) else None
+    if names is None:
+        _refuse("must be a list of relative file names without '..'")
+    return names
+
+
+def _expanded(value: Any) -> Any:
+    return {"command": value} if isinstance(value, str | list) else value
+
+
+class _ValidatorTable(Value):
+    command: Annotated[tuple[str, ...], BeforeValidator(_argv)]
+    timeout: TimeoutSeconds | None = None
+    covers: Annotated[str, StringConstraints(strict=True, min_length=1)] | None = None
+
+
+class _Table(Value):
+    defaults: StrictBool = True
+    suite: Annotated[bool | tuple[str, ...], BeforeValidator(_suite)] = True
+    context_files: Annotated[tuple[str, ...], BeforeValidator(_names)] | None = None
+    setup: Annotated[tuple[str, ...], BeforeValidator(_command_lines)] = ()
+    validators: dict[
+        Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,39}$")],
+        Annotated[_ValidatorTable, BeforeValidator(_expanded)],
+    ] = Field(default_factory=dict)
+
+
+def _document(content: bytes, file: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(content.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise UserError(f"{file}: not UTF-8 text (at byte {error.start})") from None
+    except tomllib.TOMLDecodeError as error:
+        said = " ".join(str(error).split())
+        raise UserError(f"{file}: not valid TOML: {said}") from None
+    except RecursionError:
+        raise UserError(f"{file}: nested too deeply to be read") from None
+
+
+def _problems(error: ValidationError, file: str, prefix: tuple[str, ...]) -> Iterator[str]:
+    for problem in error.errors(include_url=False, include_input=False):
+        path = ".".join(_key(part) for part in (*prefix, *problem["loc"]))
+        yield f"{file}: {path} {_rule(problem)}"
+
+
+def _key(part: int | str) -> str:
+    text = str(part)
+    return text if text.isprintable() else repr(text)
+
+
+def _rule(problem: ErrorDetails) -> str:
+    match problem["type"]:
+        case "extra_forbidden" if len(problem["loc"]) == 1:
+            return _stranger(str(problem["loc"][0]))
+        case "extra_forbidden":
+            return f"is not known: a validator has {', '.join(_ValidatorTable.model_fields)}"
+        case "model_type" | "dict_type":
+            return "must be a table"
+        case "string_pattern_mismatch":
+            return "is no name: use letters, digits, '-' and '_', at most 40"
+        case "missing":
+            return "is missing"
+        case "bool_type":
+            return "must be true or false"
+        case "string_type" | "string_too_short":
+            return "must be a text that is not empty"
+    return problem["msg"]
+
+
+def _stranger(key: str) -> str:
+    variable = BY_FIELD.get(key.lower().replace("-", "_").removeprefix("tilth_"))
+    if variable is not None:
+        return f"may not be set by a repository: set {variable.name} in the environment or .env"
+    if _NOT_THE_REPOSITORYS.search(key.lower().replace("-", "_")):
+        return "may not be set by a repository: only you choose keys, endpoints, sandbox and caps"
+    return f"is not known: a repository may set {', '.join(_Table.model_fields)}"

@@ -1,1 +1,0 @@
-"""The configuration: where settings come from and how each value is read."""

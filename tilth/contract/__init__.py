@@ -1,0 +1,1 @@
+"""The contract: what harness, worker, evaluator and person hand to one another."""

@@ -1,0 +1,200 @@
+"""The case: the worker's claim that its task is done.
+
+Reads a `submit_case` call against the task, lenient about how a claim is written and strict about
+what it claims, renders it for the evaluator, and never judges whether it is true.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from pydantic import ConfigDict, Field, field_validator
+
+from tilth.base.errors import Unreadable
+from tilth.base.values import Value
+from tilth.contract.prd import Task
+from tilth.contract.tool_arguments import read_arguments
+from tilth.model.messages import ToolSpec
+
+_LABEL = r"(?:(?:acceptance )?criteri(?:on|a)[\s#-]*|ac[\s#-]*|#)?"
+# `2`, `#2`, `AC-2`, `criterion 2`, `1, 2`, `criteria 1 and 2`
+_NUMBERS = re.compile(rf"{_LABEL}(\d+(?:\s*(?:,|and|&)\s*#?\d+)*)")
+# `2: text`, `2. text`, `AC-2 - text`
+_NUMBER_AND_TEXT = re.compile(rf"{_LABEL}(\d+)(?:\s*[.:)]\s*|\s+[-\u2013\u2014]\s+)(.+)")
+# What stands behind a file's name to say where in it: `line 7`, `(Cart.total)`, `#L7-L9`
+_PLACE = re.compile(r"\s*(?:#L?\d.*|\(.*|\b(?:at |on )?lines?\b.*)$", re.IGNORECASE)
+
+
+class Coverage(Value):
+    """Say where one acceptance criterion is met."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    criterion: str = Field(min_length=1, description="Its number in the task, from 1.")
+    addressed_by: str = Field(
+        min_length=1, description="Where it is met, `<file>:<symbol>`; commas between several."
+    )
+    evidence: str | None = Field(
+        default=None, description="How you know: the test that shows it, the output you saw."
+    )
+
+    @field_validator("criterion", mode="before")
+    @classmethod
+    def _number_as_text(cls, value: Any) -> Any:
+        return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+    @field_validator("addressed_by", mode="before")
+    @classmethod
+    def _several_as_text(cls, value: Any) -> Any:
+        if isinstance(value, list) and value and all(isinstance(one, str) for one in value):
+            return ", ".join(value)
+        return value
+
+
+class Case(Value):
+    """Hold the worker's claim."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    summary: str = Field(min_length=1, description="One or two lines: what you changed and why.")
+    ac_coverage: tuple[Coverage, ...] = Field(description="One item for each criterion.")
+    work_arounds: tuple[str, ...] = Field(
+        default=(),
+        description="What you touched outside the criteria and why; short cuts you took.",
+    )
+    uncertainties: tuple[str, ...] = Field(
+        default=(), description="Each doubt, and what you chose in spite of it."
+    )
+    learnings: tuple[str, ...] = Field(
+        default=(), description="What its owners should know about this code base."
+    )
+
+
+class Blocker(Value):
+    """Hold the worker's word that the contract cannot be met as written."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    reason: str = Field(min_length=1, description="Why the task cannot be met as it is written.")
+    evidence: str | None = Field(
+        default=None, description="What shows it: the two criteria, the test line, the error."
+    )
+
+
+SUBMIT_CASE = ToolSpec.of(
+    "submit_case",
+    "Hand in the task when every criterion is met. Checks run on the files as they stand, then a "
+    "reviewer reads the diff and this case. A rejection comes back as this call's result.",
+    Case,
+)
+
+RAISE_BLOCKER = ToolSpec.of(
+    "raise_blocker",
+    "Say that the task cannot be met as written: criteria that contradict each other, a wrong "
+    "acceptance test, a missing secret or service. Not for work that is merely hard. The reviewer "
+    "rules on it.",
+    Blocker,
+)
+
+
+def parse_case(arguments: Any, task: Task, file_exists: Callable[[str], bool]) -> Case:
+    """Read a case, or raise Unreadable saying exactly what is missing."""
+    case = read_arguments(SUBMIT_CASE.name, Case, arguments)
+    if not case.summary.strip():
+        raise Unreadable("submit_case: summary is empty")
+    problems = _uncovered(case, task) + _missing_files(case, file_exists)
+    if problems:
+        raise Unreadable("submit_case: " + "; ".join(problems))
+    return case
+
+
+def parse_blocker(arguments: Any) -> Blocker:
+    """Read a blocker, or raise Unreadable."""
+    blocker = read_arguments(RAISE_BLOCKER.name, Blocker, arguments)
+    if not blocker.reason.strip():
+        raise Unreadable("raise_blocker: reason is empty")
+    return blocker
+
+
+def _uncovered(case: Case, task: Task) -> list[str]:
+    criteria = [_loose(criterion) for criterion in task.acceptance_criteria]
+    claimed = {number for item in case.ac_coverage for number in _meant(item.criterion, criteria)}
+    return [
+        f"ac_coverage lacks criterion {number}: {criterion!r}"
+        for number, criterion in enumerate(task.acceptance_criteria, start=1)
+        if number not in claimed
+    ]
+
+
+def _meant(said: str, criteria: list[str]) -> set[int]:
+    """Give the numbers of the criteria a claim names: by their text, else by their numbers."""
+    text = _loose(said)
+    named = {number for number, known in enumerate(criteria, start=1) if known == text}
+    if named:
+        return named
+    numbers = _NUMBERS.fullmatch(text)
+    if numbers is not None:
+        return {int(number) for number in re.findall(r"\d+", numbers[1])}
+    both = _NUMBER_AND_TEXT.fullmatch(text)
+    if both is None:
+        return set()
+    # A number beside the text of another criterion is the slip, the text is what was meant.
+    by_text = {number for number, known in enumerate(criteria, start=1) if known == both[2]}
+    return by_text or {int(both[1])}
+
+
+def _loose(text: str) -> str:
+    return re.sub(r"\s+", " ", text).strip().casefold().rstrip(".")
+
+
+def _missing_files(case: Case, file_exists: Callable[[str], bool]) -> list[str]:
+    problems = []
+    for item in case.ac_coverage:
+        paths = _paths(item.addressed_by)
+        if not paths:
+            problems.append(f"addressed_by names no file: {item.addressed_by!r}")
+        for path in paths:
+            if _leads_out(path):
+                problems.append(f"addressed_by names a file outside the worktree: {path!r}")
+            elif not file_exists(path) and not _exists_without_place(path, file_exists):
+                problems.append(f"addressed_by names a file that does not exist: {path!r}")
+    return problems
+
+
+def _leads_out(path: str) -> bool:
+    return path.startswith(("/", "~")) or ".." in path.replace("\\", "/").split("/")
+
+
+def _exists_without_place(path: str, file_exists: Callable[[str], bool]) -> bool:
+    bare = _PLACE.sub("", path)
+    return bool(bare) and bare != path and file_exists(bare)
+
+
+def _paths(addressed_by: str) -> list[str]:
+    first, *rest = addressed_by.split(",")
+    # After a comma a bare word is one more symbol or argument (`a.py:f(x, y)`), not a file.
+    named = [first, *(part for part in rest if any(mark in part for mark in ":/."))]
+    found = (part.split(":", 1)[0].replace("`", " ").strip() for part in named)
+    # `cart.py, lines 7-9.` names one file and a place in it.
+    return [path for path in found if _PLACE.sub("", path)]
+
+
+def render_case(case: Case) -> str:
+    """Show a case to the evaluator; learnings are not for it."""
+    lines = [f"Summary: {case.summary}", "", "Coverage of the acceptance criteria:"]
+    for item in case.ac_coverage:
+        lines.append(f"- {item.criterion}")
+        lines.append(f"  addressed by: {item.addressed_by}")
+        if item.evidence:
+            lines.append(f"  evidence: {item.evidence}")
+    lines += _listed("Work-arounds declared:", case.work_arounds)
+    lines += _listed("Uncertainties declared:", case.uncertainties)
+    return "\n".join(lines)
+
+
+def _listed(heading: str, items: tuple[str, ...]) -> list[str]:
+    if not items:
+        return []
+    return ["", heading, *(f"- {item}" for item in items)]

@@ -1,0 +1,198 @@
+"""`tilth demo`: a whole run on a small project, played from the recording that ships with Tilth.
+
+It takes nothing from the user's settings but the place of Tilth's home, below which everything it
+makes stands: `demo/last`, replaced by the next demo, or with `--keep` a directory of its own.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shlex
+import shutil
+import sys
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from tilth.base.clock import SystemClock
+from tilth.base.errors import CorruptSession, UserError
+from tilth.base.interrupt import Interrupt
+from tilth.base.values import canonical
+from tilth.config.secrets import conceal
+from tilth.config.settings import SECRET_NAMES, SandboxChoice
+from tilth.config.sources import home_of
+from tilth.contract.outcomes import ExitCode
+from tilth.demo.material import lay_out_bundle, lay_out_project, recording_path
+from tilth.git.command import writing
+from tilth.git.worktree import delete
+from tilth.log.reader import read_events
+from tilth.log.state import SessionState
+from tilth.log.verification import verify
+from tilth.model.messages import Turn
+from tilth.model.recorded import Script
+from tilth.replay.play import recorded_models, recorded_settings
+from tilth.replay.recording import Recording
+from tilth.sandbox.choose import open_wall
+from tilth.session.bundle import PRD_NAME, read_bundle
+from tilth.session.parts import open_parts, read_facts
+from tilth.session.run import run_session
+from tilth.session.session import Session, session_id
+from tilth.session.start import create
+from tilth.session.store import Lock, make_private
+from tilth.show.notices import tell
+from tilth.show.terminal import terminal
+from tilth.task.ending import Ending
+
+_OPENING = """\
+A demo: an agent adds two features to a small project while nobody watches. What the models say
+comes from a recording, so it needs no key and no network; everything else happens for real.
+A worker model writes code, a gate runs ruff and the tests, and a second model, the evaluator,
+judges what passed. Only what it accepts is committed, on a branch of its own.
+"""
+_CAPS = ("TILTH_MAX_WALL_CLOCK_MINUTES", "TILTH_MAX_TOKENS", "TILTH_MAX_COST_USD")
+_SHORTEST_PAUSE_S = 0.7
+_LONGEST_PAUSE_S = 2.0
+_READ_A_SECOND = 700
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Hold where a demo is played and how its commands are confined there."""
+
+    place: Path
+    sandbox: SandboxChoice
+    environ: Mapping[str, str]
+
+
+def demonstrate(*, keep: bool, fast: bool, environ: MutableMapping[str, str] = os.environ) -> int:
+    """Build the project, play the recording on it, and say what to type next."""
+    conceal(environ, SECRET_NAMES)
+    recording = _recording()
+    demos = home_of(environ) / "demo"
+    with writing(demos):
+        make_private(demos)
+    stage = Stage(_place(demos, keep=keep), _sandbox(), environ)
+    with Lock(demos / "lock"):
+        delete(stage.place)
+        tell(_OPENING)
+        session, ending = _perform(stage, recording, fast=fast)
+    if ending.exit_code == ExitCode.INTERRUPTED:
+        return ending.exit_code
+    if ending.exit_code != ExitCode.DONE:
+        raise UserError(f"the demo did not end as recorded: {ending.detail}; see `tilth doctor`")
+    sys.stdout.write("\n".join(_closing(stage, session)) + "\n")
+    sys.stdout.flush()
+    return ExitCode.DONE
+
+
+def _recording() -> Recording:
+    """Open the shipped recording, whole and true, or say that the installation is at fault."""
+    path = recording_path()
+    try:
+        recording = Recording(path)
+        holds = path.read_bytes().endswith(b"\n") and verify(read_events(path)).holds
+    except CorruptSession as error:
+        raise UserError(f"{error}; install Tilth again") from None
+    if not holds or not recording.starts:
+        raise UserError(f"{path}: the demo's recording is damaged; install Tilth again")
+    return recording
+
+
+def _place(demos: Path, *, keep: bool) -> Path:
+    if not keep:
+        return demos / "last"
+    return demos / session_id(SystemClock().now(), secrets.token_hex(3))
+
+
+def _sandbox() -> SandboxChoice:
+    try:
+        with open_wall(SandboxChoice.AUTO):
+            return SandboxChoice.AUTO
+    except UserError as error:
+        tell(f"note: {error}")
+        tell("note: this demo plays a recording that ships with Tilth, so it runs without one")
+        return SandboxChoice.OFF
+
+
+def _perform(stage: Stage, recording: Recording, *, fast: bool) -> tuple[Session, Ending]:
+    source = lay_out_project(stage.place / "invoices")
+    bundle = read_bundle(lay_out_bundle(stage.place / "bundle") / PRD_NAME)
+    start = recording.starts[0]
+    caps = {name: start.settings[name] for name in _CAPS if name in start.settings}
+    settings = recorded_settings(
+        start, recording.opening, stage.place, TILTH_SANDBOX=str(stage.sandbox), **caps
+    )
+    script = Script(recording)
+    frontend = replace(terminal(advises=False), sinks=(script,))
+    pause = _pace(frontend.interrupt, fast=fast)
+    facts = read_facts(source, source.head)
+    with open_parts(settings, source, facts, frontend) as parts:
+        parts = replace(parts, open_models=recorded_models(script, pause))
+        session = create(parts, bundle)
+        return session, run_session(parts, session, SessionState())
+
+
+def _pace(interrupt: Interrupt, *, fast: bool) -> Callable[[Turn], None]:
+    """Wait before an answer as long as it takes to follow, but no longer."""
+
+    def pause(turn: Turn) -> None:
+        if not fast:
+            spoken = len(canonical(list(turn.content))) / _READ_A_SECOND
+            interrupt.sleep(min(_SHORTEST_PAUSE_S + spoken, _LONGEST_PAUSE_S))
+
+    return pause
+
+
+def _closing(stage: Stage, session: Session) -> Iterator[str]:
+    """Say what was seen and which commands show more of it; each can be typed as it stands."""
+    yield ""
+    yield "That was a recording; git, ruff, pytest and the loop around them were real."
+    yield "In T-001 the gate ran a test that the worker had not, and sent the work back."
+    yield "In T-002 every test passed, and the evaluator still found the Sunday nobody had tested."
+    yield ""
+    yield "Look at what it left:"
+    for about, command in _commands(stage, session):
+        yield f"  # {about}"
+        yield f"  {command}"
+
+
+def _commands(stage: Stage, session: Session) -> Iterator[tuple[str, str]]:
+    repo = _shown(stage.place / "invoices", stage.environ)
+    tilth = f"TILTH_HOME={_shown(stage.place, stage.environ)} {_program()}"
+    if stage.environ.get("TILTH_SESSIONS_DIR"):
+        tilth = f"TILTH_SESSIONS_DIR={_shown(stage.place / 'sessions', stage.environ)} {tilth}"
+    only = "" if stage.sandbox is SandboxChoice.AUTO else " --verify-only"
+    yield (
+        "the commits, on a branch of their own",
+        f"git -C {repo} log --stat main..{session.checkpoint.branch}",
+    )
+    yield "the verdicts on the task that was rejected", f"{tilth} show latest T-002"
+    report = session.directory / "report.md"
+    if report.exists():
+        yield "the report of the run", f"cat {_shown(report, stage.environ)}"
+    yield "the tasks, what they cost and how they ended", f"{tilth} info latest"
+    yield "all of it in the browser", f"{tilth} visualize latest"
+    yield "the proof that the log is true", f"{tilth} replay latest{only}"
+
+
+def _shown(path: Path, environ: Mapping[str, str]) -> str:
+    """Write a path for a shell, short where it is below the user's home."""
+    home = environ.get("HOME", "")
+    text = shlex.quote(str(path))
+    if os.path.isabs(home) and path.is_relative_to(home) and text == str(path):
+        return f"~/{path.relative_to(home)}"
+    return text
+
+
+def _program() -> str:
+    """Name this program as it can be typed here."""
+    beside = Path(sys.executable).with_name("tilth")
+    found = shutil.which("tilth")
+    if found is not None and Path(found).resolve() == beside.resolve():
+        return "tilth"
+    if os.access(beside, os.X_OK):
+        here = Path.cwd()
+        near = beside.relative_to(here) if beside.is_relative_to(here) else beside
+        return shlex.quote(str(near))
+    return f"{shlex.quote(sys.executable)} -m tilth"

@@ -1,1 +1,0 @@
-"""The endpoint: how an answer is put together, priced, and judged when it fails."""

@@ -1,1 +1,0 @@
-"""The exchange between harness, worker and evaluator on one task, step by step."""

@@ -1,0 +1,165 @@
+"""What the validators found: on the untouched base, and on the tree a case was made for.
+
+Values and their wording for worker and evaluator. Never runs anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Literal
+
+from tilth.base.values import Value
+
+Ending = Literal["passed", "failed", "error", "skipped", "xfailed"]
+
+_MOST_NAMED = 30
+
+
+class NotRun(StrEnum):
+    """Say why a project's own tests are not run."""
+
+    NO_TESTS = "no_tests"
+    NOT_COLLECTED = "not_collected"
+    NO_REPORT = "no_report"
+    TOO_SLOW = "too_slow"
+
+    def words(self) -> str:
+        """Say it to a person."""
+        return _WHY_NOT[self]
+
+
+_WHY_NOT = {
+    NotRun.NO_TESTS: "the project has no tests of its own",
+    NotRun.NOT_COLLECTED: "the project's own tests cannot be collected on the base",
+    NotRun.NO_REPORT: "the project's own tests end the test process on the base",
+    NotRun.TOO_SLOW: "the project's own tests take longer than a validator may",
+}
+
+
+class SuiteRecord(Value):
+    """Hold what a project's own tests did on one tree, or why they are not run.
+
+    `passed` are the functions that passed, by their file; `replaced` are the parts of pytest that
+    the project itself replaces there.
+    """
+
+    tree: str
+    red: tuple[str, ...] = ()
+    passed: Mapping[str, tuple[str, ...]] = {}
+    replaced: tuple[str, ...] = ()
+    not_run: NotRun | None = None
+
+
+class Report(Value):
+    """Hold how one validator went; `tests` counts pytest's results by kind.
+
+    `suite` is there when the project's own tests were run on exactly this tree.
+    """
+
+    name: str
+    passed: bool
+    exit_code: int | None
+    output: str
+    duration_ms: int
+    tests: Mapping[str, int] | None = None
+    suite: SuiteRecord | None = None
+
+
+class NodeResult(Value):
+    """Hold how one test, or the collection of one file, ended; `error` is the exception's name.
+
+    `place` is the last line of the project it came through, `owner` the project's file that holds
+    what an attribute was missing from.
+    """
+
+    node: str
+    ending: Ending
+    error: str | None = None
+    message: str | None = None
+    place: str | None = None
+    owner: str | None = None
+
+    @property
+    def is_red(self) -> bool:
+        return self.ending in ("failed", "error")
+
+    def line(self) -> str:
+        why = f" ({self.error}: {self.message})" if self.error else ""
+        return f"{self.node}: {self.ending}{why}"
+
+
+class Baseline(Value):
+    """Hold what is true of the base before the worker starts.
+
+    `report` and `results` are about this task's seed tests; a task without any has no report.
+    `red_elsewhere` and `skipped` name tests that the worker is not blamed for, `replaced` the parts
+    of pytest that the project replaces anyway, `hooks` those of pytest that are in force.
+    `violations` counts ruff's findings by `path|code|message`. `suite` is what the project's own
+    tests did, and `suite_report` how they went if they were run for this baseline.
+    """
+
+    report: Report | None = None
+    results: tuple[NodeResult, ...] = ()
+    already_green: tuple[str, ...] = ()
+    red_elsewhere: tuple[str, ...] = ()
+    skipped: tuple[str, ...] = ()
+    replaced: tuple[str, ...] = ()
+    hooks: tuple[str, ...] = ()
+    violations: Mapping[str, int] = {}
+    suite: SuiteRecord | None = None
+    suite_report: Report | None = None
+
+    @property
+    def was_green(self) -> bool:
+        """Tell whether all of this task's seed tests passed before any work was done."""
+        return self.report is not None and self.report.passed
+
+    def render(self) -> str:
+        """Say what the seed tests did on the untouched base."""
+        if self.report is None:
+            return "This task has no seed test: nothing was red before the work."
+        red = [result.line() for result in self.results if result.is_red]
+        lines = [f"Red on the untouched base: {len(red)}.", *_listed(red)]
+        if self.already_green:
+            count = len(self.already_green)
+            lines.append(f"Already green there, so they prove nothing about the change: {count}.")
+            lines += _listed(self.already_green)
+        if self.red_elsewhere:
+            count = len(self.red_elsewhere)
+            lines.append(f"Red there already, though their tasks are done: {count}.")
+            lines += _listed(self.red_elsewhere)
+        if not red and not self.already_green:
+            lines.append(f"The seed tests gave no result there:\n{self.report.output.strip()}")
+        return "\n".join(lines)
+
+
+class Validation(Value):
+    """Hold what the validators say about one tree; `tampered` are paths the gate put right."""
+
+    reports: tuple[Report, ...]
+    tampered: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def passed(self) -> bool:
+        return all(report.passed for report in self.reports)
+
+    @property
+    def summary(self) -> dict[str, Literal["passed", "failed"]]:
+        return {report.name: "passed" if report.passed else "failed" for report in self.reports}
+
+    def render(self) -> str:
+        """Write the whole of it for worker and evaluator."""
+        parts = []
+        if self.notes:
+            parts.append("Notes on the change:\n" + "\n".join(f"- {note}" for note in self.notes))
+        for report in self.reports:
+            heading = f"## {report.name}: {'passed' if report.passed else 'FAILED'}"
+            parts.append(f"{heading}\n{report.output.strip()}".strip())
+        return "\n\n".join(parts)
+
+
+def _listed(items: tuple[str, ...] | list[str]) -> list[str]:
+    more = [f"- … and {len(items) - _MOST_NAMED} more"] if len(items) > _MOST_NAMED else []
+    return [f"- {item}" for item in items[:_MOST_NAMED]] + more

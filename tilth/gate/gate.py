@@ -1,0 +1,318 @@
+"""The gate: it proves one frozen tree by ruff, pytest, the project's own tests and commands.
+
+Each tree is proven in an export, with the harness's copies of the seed tests and of the files that
+steer the gate laid over it. The gate reports; it never changes the worktree, a ref or a status.
+The validators run one after the other, so that an interrupt ends the one that runs at once, and
+each of the defaults only if those before it pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+
+from tilth.base.errors import ToolError, UserError
+from tilth.config.project import NamedValidator, ProjectFacts
+from tilth.contract.prd import Plan, Task
+from tilth.gate.evidence import Mutated, Probed
+from tilth.gate.export import Export, Runtime, TreeSource, open_export
+from tilth.gate.findings import Baseline, Report, SuiteRecord, Validation
+from tilth.gate.importable import read_importable
+from tilth.gate.kept_trees import KeptTrees
+from tilth.gate.mutation import Allowed, try_mutants
+from tilth.gate.overlay import Overlay, Trees, gather_seeds, lay_out, place, plan_overlay
+from tilth.gate.passing import PytestRun, complaints
+from tilth.gate.probes import run_probe
+from tilth.gate.pytest_config import pytest_setup
+from tilth.gate.pytest_run import run_pytest
+from tilth.gate.reports import report_of, too_slow
+from tilth.gate.ruff import RUFF, Violation, count, on_base, ruff_report, run_ruff
+from tilth.gate.seed_proof import (
+    PYTEST,
+    Judgement,
+    Proof,
+    allowing_hooks,
+    base_report,
+    baseline_of,
+    read_all,
+)
+from tilth.gate.shadowing import Importable, has_new_names, import_roots, shadows
+from tilth.gate.suite import SUITE, Suite, kept_report
+from tilth.gate.tampering import shortened, suspicious_lines, tampering_notes
+from tilth.gate.unseen import CONTEXT_FILES, unseen_notes
+from tilth.sandbox.confinement import Access, Confinement, Finished
+
+CONFIGURATION = "configuration"
+NO_TEST = "no test stands behind this task: only the evaluator does"
+
+_REFERENCE = "tests/test_tilth_reference.py"
+
+
+class Gate:
+    """Prove trees of one session."""
+
+    def __init__(
+        self,
+        *,
+        workspace: TreeSource,
+        seed_tests: Path,
+        confinement: Confinement,
+        access: Access,
+        env: Mapping[str, str],
+        python: Path,
+        ruff: Path,
+        facts: ProjectFacts,
+        timeout_s: float,
+        scratch: Path,
+        stands_for: Iterable[Path] = (),
+        suites: Iterable[SuiteRecord] = (),
+        cores: int = 1,
+    ) -> None:
+        self._trees = KeptTrees(workspace, scratch)
+        self._seed_tests = seed_tests
+        self._facts = facts
+        self._timeout_s = timeout_s
+        self._cores = cores
+        self._suites = {record.tree: record for record in suites}
+        self._importable: Importable | None = None
+        self._runtime = Runtime(
+            trees=self._trees,
+            confinement=confinement,
+            access=access,
+            env=env,
+            python=python,
+            ruff=ruff,
+            scratch=scratch,
+            stands_for=tuple(path.resolve() for path in stands_for),
+        )
+
+    def baseline(self, task: Task, plan: Plan, base: str) -> Baseline:
+        """Find what is true of the untouched base, so that only the rest is laid to the worker."""
+        proof = self._open(task, plan, base, base)
+        violations: dict[str, int] = {}
+        report, run = None, None
+        with open_export(self._runtime, base, proof.overlay) as export:
+            if self._is_default(RUFF):
+                violations = count(on_base(*self._ruff(export, proof)))
+            if self._is_default(PYTEST) and proof.seeds.run:
+                end = run_pytest(export, tuple(proof.seeds.run), proof.setup(), self._timeout_s)
+                report, run = base_report(end, proof.seeds, self._timeout_s), end.run
+        red = self._red_elsewhere(proof, run)
+        known = run or self._reference(proof)
+        found = {"replaced": known.interference, "hooks": known.hooks} if known else {}
+        return baseline_of(proof.seeds, report, run, red, violations).model_copy(
+            update={**found, **self._suite_before(proof)}
+        )
+
+    def validate(
+        self, task: Task, plan: Plan, base: str, tree: str, baseline: Baseline
+    ) -> Validation:
+        """Run the validators on the tree, and say what was tampered with."""
+        self._trees.keep(tree)
+        proof = self._open(task, plan, base, tree)
+        overlay = proof.overlay
+        reports = [_broken(overlay)] if overlay.broken else []
+        edited: tuple[str, ...] = ()
+        if self._is_default(RUFF) or self._is_default(PYTEST):
+            reports += self._default_reports(proof, baseline)
+        reports += [self._named(named, proof) for named in self._facts.validators]
+        if all(report.passed for report in reports):
+            suite, edited = self._suite_after(proof, baseline)
+            reports += suite
+        return Validation(
+            reports=tuple(reports),
+            tampered=tuple(tampering.path for tampering in overlay.tampered),
+            notes=(*self._notes(proof), *shortened(edited)),
+        )
+
+    def prove_tip(self, plan: Plan, tip: str) -> Validation:
+        """Run all seed tests and the project's own once on what the session leaves."""
+        proof = self._open(plan.tasks[-1], plan, tip, tip)
+        reports = []
+        if self._is_default(PYTEST) and proof.seeds.run:
+            with open_export(self._runtime, tip, proof.overlay) as export:
+                end = run_pytest(export, tuple(proof.seeds.run), proof.setup(), self._timeout_s)
+            known = Baseline(replaced=end.run.interference) if end.run else Baseline()
+            judgement = Judgement((), tuple(proof.seeds.run), known)
+            reports.append(judgement.report(end, self._timeout_s))
+        reports += self._suite_at_the_end(proof)
+        return Validation(reports=tuple(reports))
+
+    def files_of(self, tree: str) -> Path:
+        """Give a directory that holds the files of a tree, to be read and never run in."""
+        return self._trees.keep(tree)
+
+    def probe(self, task: Task, plan: Plan, base: str, tree: str, text: str) -> Probed:
+        """Run the text of one pytest file on a tree, as the validators are run."""
+        self._trees.keep(tree)
+        return run_probe(self._runtime, self._open(task, plan, base, tree), text, self._timeout_s)
+
+    def mutants(
+        self,
+        task: Task,
+        plan: Plan,
+        base: str,
+        tree: str,
+        *,
+        seconds: float,
+        check: Callable[[], None],
+    ) -> Mutated:
+        """Plant faults in what a tree adds to its base, and see which a test notices.
+
+        `check` is called between two of them and raises when a stop is wished for.
+        """
+        self._trees.keep(tree)
+        proof, allowed = self._open(task, plan, base, tree), Allowed(seconds, self._cores, check)
+        return try_mutants(self._runtime, proof, self._timeout_s, allowed)
+
+    def _suite_at_the_end(self, proof: Proof) -> list[Report]:
+        suite, first = self._suite(), next(iter(self._suites.values()), None)
+        if suite is None or first is None or first.not_run is not None:
+            return []
+        tree = self._trees.tree_of(proof.tree)
+        known = self._suites.get(tree)
+        return [suite.on_tip(proof, tree, first) if known is None else kept_report(known, first)]
+
+    def _default_reports(self, proof: Proof, baseline: Baseline) -> list[Report]:
+        reports = []
+        with open_export(self._runtime, proof.tree, proof.overlay) as export:
+            # ruff runs none of the project's code, so what it reads is still untouched.
+            if self._is_default(RUFF):
+                found = self._ruff(export, proof)
+                reports.append(ruff_report(*found, baseline, export.path, self._timeout_s))
+            if self._is_default(PYTEST) and all(report.passed for report in reports):
+                lay_out(Overlay(places=proof.overlay.support), export.path)
+                export.keep(proof.overlay.kept, again=True)
+                reports.append(self._prove(export, proof, baseline))
+        return reports
+
+    def _open(self, task: Task, plan: Plan, base: str, tree: str) -> Proof:
+        seeds = gather_seeds(self._seed_tests, task, plan)
+        files = self._trees.files(base)
+        found = files if tree == base else self._trees.files(tree)
+        trees = Trees(
+            base_files=files,
+            tree_files=found,
+            changes=() if tree == base else self._trees.changes(base, tree),
+            read_base=lambda path: self._trees.read(base, path),
+            read_tree=lambda path: self._trees.read(tree, path),
+            shadows={} if tree == base else self._shadows(base, files, found),
+        )
+        return Proof(task, base, tree, seeds, trees, plan_overlay(trees, seeds, task.may_change))
+
+    def _shadows(
+        self, base: str, before: tuple[str, ...], after: tuple[str, ...]
+    ) -> dict[str, str]:
+        held = frozenset(before)
+
+        setup = pytest_setup(
+            lambda path: self._trees.read(base, path) if path in held else None, ()
+        )
+        roots = import_roots(before, setup.search_path)
+        if has_new_names(before, after, roots) and self._importable is None:
+            self._importable = read_importable(self._runtime, self._timeout_s)
+        return shadows(before, after, roots, self._importable or Importable())
+
+    def _is_default(self, name: str) -> bool:
+        named = {validator.name for validator in self._facts.validators}
+        return not self._facts.replace_defaults and name not in named
+
+    def _notes(self, proof: Proof) -> tuple[str, ...]:
+        untested = [] if proof.seeds.own else [f"{proof.task.id}: {NO_TEST}"]
+        overlay = proof.overlay
+        restored = tampering_notes((*overlay.tampered, *overlay.weakened))
+        changes = proof.trees.changes
+        diff = self._trees.diff(proof.base, proof.tree) if changes else ""
+        told = (*CONTEXT_FILES, *(self._facts.context_files or ()))
+        read = proof.trees.read_tree if "\nBinary files " in diff else _unread
+        unseen = unseen_notes(changes, read, told)
+        return (*untested, *restored, *suspicious_lines(diff), *unseen)
+
+    def _suite(self) -> Suite | None:
+        """Give the run of the project's own tests, unless it is switched off."""
+        wanted = self._facts.suite
+        if wanted is False or not self._is_default(SUITE):
+            return None
+        arguments = wanted if isinstance(wanted, tuple) else ()
+        return Suite(self._runtime, self._timeout_s, arguments)
+
+    def _suite_before(self, proof: Proof) -> dict[str, Report | SuiteRecord | None]:
+        suite = self._suite()
+        if suite is None:
+            return {}
+        tree = self._trees.tree_of(proof.base)
+        known = self._suites.get(tree)
+        if known is not None:
+            return {"suite": known}
+        report = suite.on_base(proof, tree)
+        if report.suite is not None:
+            self._suites[tree] = report.suite
+        return {"suite": report.suite, "suite_report": report}
+
+    def _suite_after(self, proof: Proof, before: Baseline) -> tuple[list[Report], tuple[str, ...]]:
+        suite, known = self._suite(), before.suite
+        if suite is None or known is None or known.not_run is not None:
+            return [], ()
+        report = suite.on_tree(proof, known)
+        if report.suite is not None:
+            self._suites[proof.tree] = report.suite
+        return [report], suite.edited(proof)
+
+    def _ruff(self, export: Export, proof: Proof) -> tuple[Finished, tuple[Violation, ...] | None]:
+        finished, found = run_ruff(export, self._timeout_s)
+        if found is None:
+            return finished, None
+        return finished, tuple(item for item in found if not proof.seeds.is_any(item.path))
+
+    def _prove(self, export: Export, proof: Proof, baseline: Baseline) -> Report:
+        tests = tuple(proof.seeds.run)
+        if not tests:
+            return Report(name=PYTEST, passed=True, exit_code=None, output=NO_TEST, duration_ms=0)
+        end = run_pytest(export, tests, proof.setup(), self._timeout_s)
+        before = allowing_hooks(baseline, end.run) if proof.may_steer else baseline
+        return Judgement.of(proof.seeds, before).report(end, self._timeout_s)
+
+    def _reference(self, proof: Proof) -> PytestRun | None:
+        """See pytest on the base with a test of our own, where the seed tests took it down."""
+        if not self._is_default(PYTEST) or not proof.seeds.run:
+            return None
+        with open_export(self._runtime, proof.base, proof.overlay) as export:
+            place(export.path, _REFERENCE, b"def test_nothing():\n    pass\n")
+            return run_pytest(export, (_REFERENCE,), proof.setup(), self._timeout_s).run
+
+    def _red_elsewhere(self, proof: Proof, run: PytestRun | None) -> tuple[str, ...]:
+        seeds = proof.seeds
+        if not seeds.done or not self._is_default(PYTEST):
+            return ()
+        if run is None and seeds.own:
+            # This task's tests took the whole run down with them: ask the others alone.
+            with open_export(self._runtime, proof.base, proof.overlay) as export:
+                run = run_pytest(export, tuple(seeds.done), proof.setup(), self._timeout_s).run
+        return tuple(complaints(run, read_all(run, seeds.done)) if run else seeds.done)
+
+    def _named(self, named: NamedValidator, proof: Proof) -> Report:
+        timeout_s = named.timeout_s or self._timeout_s
+        # An export of its own: other validators have run the project's code in theirs.
+        with open_export(self._runtime, proof.tree, proof.overlay) as export:
+            try:
+                finished = export.run(named.command, timeout_s)
+            except ToolError as error:
+                raise UserError(f"validator {named.name}: {error}") from error
+        output = finished.output or "(it printed nothing)"
+        if finished.timed_out:
+            output = f"{too_slow(named.name, timeout_s)}\n{output}"
+        return report_of(named.name, finished.exit_code == 0, finished, output)
+
+
+def _unread(path: str) -> None:
+    """Spare the reading of files that the diff shows whole."""
+
+
+def _broken(overlay: Overlay) -> Report:
+    return Report(
+        name=CONFIGURATION,
+        passed=False,
+        exit_code=None,
+        output="\n".join(overlay.broken),
+        duration_ms=0,
+    )

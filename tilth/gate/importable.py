@@ -1,0 +1,27 @@
+"""Asks the interpreter that runs the tests which names it can import without the project."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from tilth.base.errors import ToolError, UserError
+from tilth.gate.export import Runtime, open_bare
+from tilth.gate.in_target import importable
+from tilth.gate.shadowing import Importable
+
+
+def read_importable(runtime: Runtime, timeout_s: float) -> Importable:
+    """Have the names; UserError if the interpreter cannot say them."""
+    with open_bare(runtime) as export:
+        script = export.root / "importable.py"
+        script.write_bytes(Path(importable.__file__).read_bytes())
+        try:
+            finished = export.run((str(runtime.python), "-I", "-B", str(script)), timeout_s)
+            return Importable.model_validate_json(finished.output)
+        except (ToolError, ValidationError) as error:
+            raise UserError(
+                f"{runtime.python} cannot say what it can import ({error}): "
+                "set TILTH_PYTHON to the project's Python"
+            ) from error

@@ -1,0 +1,217 @@
+"""What stands between the report and the code under test: pytest as it was before that code ran.
+
+Names every part of pytest, and every function of the standard library that seed tests use, which is
+not the one it began with, and every hook that is not pytest's own. It reports; it mends nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import inspect
+import os
+import sys
+import types
+from typing import TYPE_CHECKING, Any
+
+from .parts import Part, all_codes, is_changed, pieces, placed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    import pytest
+
+    from .pristine_loading import HeldSources
+
+_MACHINERY = (__package__, "builtins", "unittest.case", "pytest", "_pytest", "pluggy")
+# What a single test is run, judged and told by: looked at in every phase of every test.
+_RUNNER = (
+    "_pytest.runner",
+    "_pytest.reports",
+    "_pytest.python",
+    "_pytest.python_api",
+    "_pytest.raises",
+    "_pytest.outcomes",
+    "_pytest.unittest",
+    "_pytest.assertion",
+    "_pytest._code",
+    "pluggy",
+    "unittest.case",
+)
+# Importing them does something, or pytest itself puts hooks of its own there.
+_NOT_HELD = frozenset(
+    {"antigravity", "this", "idlelib", "turtle", "sys", "threading", "warnings", "__future__"}
+)
+
+
+class Guard:
+    """Know pytest as it was before the project's code ran, and see what became of it.
+
+    What an installed plugin or the base's own conftest.py does is seen too; the same names on the
+    untouched base tell it from what the worker did.
+    """
+
+    def __init__(self, held: HeldSources, library: Iterable[str]) -> None:
+        for name in _own_plugins():
+            importlib.import_module(name)
+        self._held = held
+        self._parts = _machinery()
+        self._own = {
+            (id(part.inner), name.rpartition(".")[2]) for (_, name), part in self._parts.items()
+        }
+        self._runner = placed(pieces(_modules(_RUNNER)))
+        self._library = placed(pieces(_library_modules(library)))
+        self._tests: list[tuple[str, Any, types.CodeType]] = []
+        self.replaced: set[str] = set()
+        self.hooks: set[str] | None = None
+
+    def take_tests(self, items: list[pytest.Item], seeds: dict[str, dict[str, Any]]) -> None:
+        """Hold the code of each test, and see that it is the one its file gave it."""
+        self._held.modules.take_fixtures(items)
+        for item in items:
+            function = getattr(item, "function", None)
+            code = getattr(function, "__code__", None)
+            if function is None or code is None:
+                continue
+            self._tests.append((item.nodeid, function, code))
+            path, _, name = item.nodeid.partition("::")
+            held = seeds.get(path, {}).get("tests", ())
+            pristine = name.partition("[")[0] not in held or self._is_held(path, function)
+            wrapped = hasattr(function, "__wrapped__")
+            if not pristine or (not wrapped and not _is_at_home(function, code)):
+                self.replaced.add(f"the code of {item.nodeid}")
+
+    def _is_held(self, path: str, function: Any) -> bool:
+        """Tell whether a test runs code that was compiled from the file that is held."""
+        inner = inspect.unwrap(function)
+        code = getattr(inner, "__code__", None)
+        known = _ids_of(self._held.codes.get(path, ()))
+        return id(code) in known or id(getattr(function, "__code__", None)) in known
+
+    def _known_codes(self) -> set[int]:
+        return _ids_of(code for codes in self._held.codes.values() for code in codes)
+
+    def look_at_runner(self) -> None:
+        """Name what was replaced of the parts that run and tell a single test."""
+        self._look(self._runner)
+
+    def look_between_tests(self) -> None:
+        """Name what was replaced where it is at rest: the library, held modules, fixtures.
+
+        While a test runs it may well put stand-ins of its own there.
+        """
+        self._look(self._library)
+        self.replaced.update(self._held.modules.replaced())
+        self.replaced.update(self._held.modules.other_fixtures(self._known_codes()))
+
+    def doubt(self, nodeid: str) -> None:
+        """Name a test whose report says more than its call did."""
+        self.replaced.add(f"the report of {nodeid}")
+
+    def _look(self, pieces: list[tuple[str, Any, str, Part]]) -> None:
+        for name, owner, attribute, part in pieces:
+            if is_changed(owner, attribute, part):
+                self.replaced.add(name)
+
+    def look_for_tracers(self) -> None:
+        if sys.gettrace() is not None or sys.getprofile() is not None:
+            self.replaced.add("sys.settrace")
+
+    def look(self, manager: pytest.PytestPluginManager) -> None:
+        """Name what was replaced, and every hook in force."""
+        now = _machinery()
+        for place in {*self._parts, *now}:
+            held, found = self._parts.get(place), now.get(place)
+            if not self._stands(place, held, found):
+                self.replaced.add(".".join(place))
+        for nodeid, function, code in self._tests:
+            if function.__code__ is not code:
+                self.replaced.add(f"the code of {nodeid}")
+        own: set[str] = set()
+        for hook, caller in vars(manager.hook).items():
+            for implementation in caller.get_hookimpls() if hook.startswith("pytest_") else ():
+                own.update(self._own_hook(hook, Part(implementation.function)))
+        self.hooks = own if self.hooks is None else self.hooks & own
+
+    def _stands(self, place: tuple[str, str], held: Part | None, found: Part | None) -> bool:
+        module, name = place
+        owner, _, attribute = name.rpartition(".")
+        if held is None and (module, owner) not in self._parts:
+            return True  # a new name, which hides none of pytest's own
+        if held is not None and found is not None and held.is_same(found):
+            return True
+        # pytest does this to itself, as soon as it starts.
+        legacy = self._parts.get(("_pytest.legacypath", f"{owner}_{attribute}"))
+        return legacy is not None and found is not None and legacy.inner is found.inner
+
+    def _own_hook(self, hook: str, part: Part) -> Iterator[str]:
+        """Name a hook if it is pytest's own; what is not goes to the things replaced."""
+        module = getattr(part.inner, "__module__", "?")
+        if (id(part.inner), hook) in self._own:
+            yield f"{module}.{hook}"
+        else:
+            self.replaced.add(f"hook {hook} of {module} ({_digest(part.code)[:8]})")
+
+
+def _own_plugins() -> list[str]:
+    """Name what pytest loads by itself or on demand, to have it before the project's code runs."""
+    from _pytest import config
+
+    return ["unittest.case", *(f"_pytest.{name}" for name in sorted(config.builtin_plugins))]
+
+
+def _machinery() -> dict[tuple[str, str], Part]:
+    """Hold the functions and classes that tests are run and told by."""
+    return {place: part for place, _, part in pieces(_modules(_MACHINERY))}
+
+
+def _modules(names: Iterable[str]) -> dict[str, types.ModuleType]:
+    """Give the loaded modules that have one of these names, or stand below one."""
+    wanted = tuple(names)
+    below = tuple(f"{name}." for name in wanted)
+    return {
+        name: module
+        for name, module in list(sys.modules.items())
+        if name in wanted or name.startswith(below)
+    }
+
+
+def _library_modules(names: Iterable[str]) -> dict[str, types.ModuleType]:
+    """Load what seed tests use of the standard library, before the project's code can."""
+    known = getattr(sys, "stdlib_module_names", None) or set(sys.builtin_module_names)
+    found = {}
+    for name in set(names):
+        top = name.partition(".")[0]
+        if top not in known or top in _NOT_HELD:
+            continue
+        try:
+            found[name] = importlib.import_module(name)
+        except ImportError:
+            continue  # the test itself will say so
+    # What a module is made of may stand in others below it: json's reader is json.decoder's.
+    return {**found, **_modules(found)}
+
+
+def _ids_of(codes: Iterable[types.CodeType]) -> set[int]:
+    return {id(one) for whole in codes for one in all_codes(whole)}
+
+
+def _digest(code: types.CodeType | None) -> str:
+    """Tell one function's code from another's, wherever it stands in its file."""
+    if code is None:
+        return "no code"
+    nested = [_digest(c) if isinstance(c, types.CodeType) else _shown(c) for c in code.co_consts]
+    return hashlib.sha256(repr((code.co_code, code.co_names, nested)).encode()).hexdigest()
+
+
+def _shown(constant: object) -> str:
+    # The order of a set differs from run to run.
+    return repr(sorted(map(repr, constant)) if isinstance(constant, frozenset) else constant)
+
+
+def _is_at_home(function: Any, code: types.CodeType) -> bool:
+    """Tell whether a function still has the code it was defined with, as far as names tell."""
+    if code.co_name != function.__qualname__.rpartition(".")[2]:
+        return False
+    home = getattr(sys.modules.get(function.__module__), "__file__", None)
+    return home is None or os.path.realpath(code.co_filename) == os.path.realpath(home)

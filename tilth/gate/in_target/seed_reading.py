@@ -1,0 +1,179 @@
+"""What a seed test holds, by its syntax tree alone, as the interpreter that runs it reads it.
+
+Says which tests must run, where they stand, and which of them may be skipped or expected to fail
+because the file says so itself. Never imports or runs a test.
+"""
+
+from __future__ import annotations
+
+import ast
+import base64
+import io
+import json
+import sys
+import tokenize
+from collections.abc import Iterator
+from typing import Any
+
+_SKIPPING = frozenset(
+    {
+        "skip",
+        "skipif",
+        "xfail",
+        "importorskip",
+        "skipTest",
+        "SkipTest",
+        "skipIf",
+        "skipUnless",
+        "expectedFailure",
+    }
+)
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+def main() -> None:
+    """Read the files that one JSON document holds, and write what they hold to another."""
+    asked, answered = sys.argv[1:]
+    with open(asked, encoding="utf-8") as file:
+        files = json.load(file)
+    found = {path: read(base64.b64decode(text)) for path, text in files.items()}
+    with open(answered, "w", encoding="utf-8") as file:
+        json.dump(found, file)
+
+
+def read(content: bytes) -> dict[str, Any]:
+    """Read one file; one that does not parse holds no test and says why."""
+    try:
+        module = ast.parse(content)
+    except SyntaxError as error:
+        return _unread(f"line {error.lineno}: {error.msg}")
+    except (ValueError, RecursionError) as error:
+        return _unread(str(error))
+    tests = list(_tests(module))
+    return {
+        "error": None,
+        "tests": [name for name, _, _ in tests],
+        "may_skip": [name for name, _, skips in tests if skips],
+        "all_may_skip": _module_skips(module),
+        "spans": {name: _span(function) for name, function, _ in tests},
+        "skip_lines": sorted(set(_skip_lines(module))),
+        "comments": dict(_comments(content)),
+        "imports": sorted(_imports(module)),
+    }
+
+
+def _unread(why: str) -> dict[str, Any]:
+    return {"error": why, "tests": [], "may_skip": [], "all_may_skip": False}
+
+
+def _tests(module: ast.Module) -> Iterator[tuple[str, ast.stmt, bool]]:
+    if _is_off(module.body):
+        return
+    for item in module.body:
+        if isinstance(item, _FUNCTIONS) and _is_test(item):
+            yield item.name, item, _skips(item)
+        elif isinstance(item, ast.ClassDef) and _is_test_class(item):
+            marked = any(_skips(part) for part in [*item.decorator_list, *_marks(item.body)])
+            for method in item.body:
+                if isinstance(method, _FUNCTIONS) and _is_test(method):
+                    yield item.name + "::" + method.name, method, marked or _skips(method)
+
+
+def _is_test(function: Any) -> bool:
+    return bool(function.name.startswith("test")) and not any(
+        "fixture" in _names(decorator) for decorator in function.decorator_list
+    )
+
+
+def _is_test_class(item: ast.ClassDef) -> bool:
+    if _is_off(item.body):
+        return False
+    if any(name.endswith("TestCase") for base in item.bases for name in _names(base)):
+        return True
+    # pytest passes over a class that has an __init__ of its own.
+    made = any(isinstance(part, _FUNCTIONS) and part.name == "__init__" for part in item.body)
+    return item.name.startswith("Test") and not made
+
+
+def _is_off(body: list[ast.stmt]) -> bool:
+    """Tell whether a body says `__test__ = False`."""
+    return any(
+        isinstance(item, ast.Assign)
+        and any(isinstance(t, ast.Name) and t.id == "__test__" for t in item.targets)
+        and isinstance(item.value, ast.Constant)
+        and item.value.value is False
+        for item in body
+    )
+
+
+def _marks(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    for item in body:
+        if isinstance(item, (ast.Assign, ast.AnnAssign)) and "pytestmark" in _names(item):
+            yield item
+
+
+def _module_skips(module: ast.Module) -> bool:
+    """Tell whether a mark, a call or a fixture at the file's top level can skip any test."""
+    return any(_skips(item) for item in module.body if not _holds_tests(item))
+
+
+def _holds_tests(item: ast.stmt) -> bool:
+    if isinstance(item, ast.ClassDef):
+        return True
+    return isinstance(item, _FUNCTIONS) and _is_test(item)
+
+
+def _skips(node: ast.AST) -> bool:
+    return not _SKIPPING.isdisjoint(_names(node))
+
+
+def _names(node: ast.AST) -> set[str]:
+    found = set()
+    for part in ast.walk(node):
+        if isinstance(part, ast.Name):
+            found.add(part.id)
+        elif isinstance(part, ast.Attribute):
+            found.add(part.attr)
+    return found
+
+
+def _span(function: Any) -> tuple[int, int]:
+    first = min([function.lineno, *(part.lineno for part in function.decorator_list)])
+    return first, function.end_lineno or function.lineno
+
+
+def _skip_lines(module: ast.Module) -> Iterator[int]:
+    for node in ast.walk(module):
+        if isinstance(node, ast.Attribute) and node.attr in _SKIPPING - {"skipTest"}:
+            root: Any = node
+            while isinstance(root, ast.Attribute):
+                root = root.value
+            # A project may well have something of its own that is called skip.
+            if isinstance(root, ast.Name) and root.id in ("pytest", "unittest"):
+                yield node.lineno
+
+
+def _comments(content: bytes) -> Iterator[tuple[int, str]]:
+    try:
+        for token in tokenize.tokenize(io.BytesIO(content).readline):
+            if token.type == tokenize.COMMENT:
+                yield token.start[0], token.string
+    except (tokenize.TokenError, SyntaxError):
+        return
+
+
+def _imports(module: ast.Module) -> set[str]:
+    """Name every module that the file imports, by its whole name."""
+    found: set[str] = set()
+    for node in ast.walk(module):
+        if isinstance(node, ast.Import):
+            found.update(name.name for name in node.names)
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            origin = node.module or ""
+            found.add(origin)
+            found.update(f"{origin}.{name.name}" for name in node.names)
+    return found - {""}
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,69 @@
+"""Trees that are exported once: whoever runs something on one gets a copy of his own.
+
+Keeps the tree that is being judged as files nobody runs anything in, so that the gate, the probes
+and the mutants need git no more. It never changes a tree and never runs a command.
+"""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from tilth.gate.export import TreeSource
+from tilth.git.changes import Change
+from tilth.sandbox.removal import remove_tree
+
+
+class KeptTrees:
+    """Be a source of trees that keeps the files of one of them at hand."""
+
+    def __init__(self, trees: TreeSource, scratch: Path) -> None:
+        self._trees = trees
+        self._scratch = scratch
+        self._kept: str | None = None
+
+    def keep(self, tree: str) -> Path:
+        """Export a tree unless it is the one that is kept; give where its files stand."""
+        place = self._scratch / "judged"
+        if self._kept != tree or not place.is_dir():
+            self._kept = None
+            if place.is_dir():
+                remove_tree(place)
+            self._scratch.mkdir(parents=True, exist_ok=True)
+            place.mkdir()
+            self._trees.export(tree, place)
+            self._kept = tree
+        return place
+
+    def export(self, tree: str, into: Path) -> None:
+        """Write every file of a tree below `into`."""
+        if tree != self._kept:
+            self._trees.export(tree, into)
+            return
+        copy_tree(self._scratch / "judged", into)
+
+    def read(self, rev: str, path: str) -> bytes | None:
+        return self._trees.read(rev, path)
+
+    def files(self, rev: str) -> tuple[str, ...]:
+        return self._trees.files(rev)
+
+    def changes(self, base: str, tree: str) -> tuple[Change, ...]:
+        return self._trees.changes(base, tree)
+
+    def diff(self, base: str, tree: str) -> str:
+        return self._trees.diff(base, tree)
+
+    def tree_of(self, rev: str) -> str:
+        return self._trees.tree_of(rev)
+
+
+def copy_tree(source: Path, into: Path) -> None:
+    """Copy files, links and modes below a directory; never a hard link, which could be written."""
+    shutil.copytree(
+        source,
+        into,
+        symlinks=True,
+        copy_function=shutil.copy,
+        dirs_exist_ok=True,
+    )

@@ -1,0 +1,179 @@
+"""The pytest configuration of a project, as far as the gate keeps it.
+
+pytest runs with the base's own configuration file. Of its `addopts` everything stays that shapes
+how a test runs; what selects tests, stops early, measures the whole suite or writes reports goes,
+because the gate names the files itself and needs all of their results.
+
+Plugins that are installed in the target's interpreter are loaded as the user's own pytest would,
+except those that reorder, spread or decorate a run, and those that are slow to import and that
+neither the tests, a conftest.py nor the configuration name. Pure: texts in, words out.
+"""
+
+from __future__ import annotations
+
+import configparser
+import re
+import shlex
+import tomllib
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from tilth.base.values import Value
+from tilth.gate.steering import TESTS
+
+_OWN_FILES = ("pytest.toml", ".pytest.toml", "pytest.ini", ".pytest.ini")
+_SHARED = {
+    "pyproject.toml": ("tool", "pytest"),
+    "tox.ini": ("pytest",),
+    "setup.cfg": ("tool:pytest",),
+}
+# pytest plugin -> a word that betrays its use; without one it is never wanted.
+_KEPT_OUT: dict[str, str | None] = {
+    "anyio": "anyio",
+    "ddtrace": "ddtrace",
+    "instafail": None,
+    "langsmith_plugin": "langsmith",
+    "pytest_cov": "no_cover",
+    "pytest_pretty": None,
+    "random_order": None,
+    "randomly": None,
+    "sugar": None,
+    "xdist": "worker_id",
+    "xdist.looponfail": None,
+}
+_CACHE = "cacheprovider"
+_DROPPED = re.compile(
+    r"""--(?:
+        exitfirst | maxfail | pdb | trace | debug | help | version | markers | fixtures | funcargs
+      | co | collect-?only | deselect | ignore | ignore-glob | pyargs
+      | lf | last-failed.* | lfnf | ff | failed-first | nf | new-first
+      | sw | sw-.* | stepwise.* | cache-.* | setup-only | setup-plan
+      | basetemp | rootdir | config-file | confcutdir | color | tb | durations.*
+      | junit-?xml | junit-prefix | pastebin | report-log
+      | cov.* | no-cov.* | randomly-.* | random-order.* | instafail | force-sugar
+      | numprocesses | maxprocesses | max-worker-restart | dist | tx | boxed | looponfail
+    )(?:=.*)?""",
+    re.VERBOSE | re.DOTALL,
+)
+_SELECTING = re.compile(r"--(?:deselect|ignore|ignore-glob)(?:=.*)?|--pyargs|-[km].*", re.DOTALL)
+_TAKES_VALUE = re.compile(r"--(?:deselect|ignore|ignore-glob)|-[km]")
+_DROPPED_LETTERS = ("-k", "-m", "-n", "-c", "-f", "-h", "-V")
+_CLUSTER = re.compile(r"-[vqslx]+")
+
+
+class PytestSetup(Value):
+    """Hold the configuration file to name to pytest, and the words to put before the gate's own."""
+
+    config: str | None = None
+    content: bytes | None = None
+    options: tuple[str, ...] = ()
+    blocked: tuple[str, ...] = ()
+    search_path: tuple[str, ...] = ()
+
+
+def pytest_setup(
+    read: Callable[[str], bytes | None], tests: Iterable[str], *, selects: bool = False
+) -> PytestSetup:
+    """Find the configuration pytest would take, by pytest's own order; `read` gives the base's.
+
+    With `selects`, options stay that choose which of the project's tests run.
+    """
+    named = [*tests, *(_text(read(path)) for path in ("conftest.py", f"{TESTS}/conftest.py"))]
+    for directory in ("",) if selects else (f"{TESTS}/", ""):
+        for name in (*_OWN_FILES, *_SHARED):
+            content = read(directory + name)
+            table = None if content is None else _table(name, content)
+            if table is not None:
+                blocked = _blocked([*named, _text(content)])
+                options = _kept(_words(table.get("addopts")), blocked, selects=selects)
+                path = directory + name
+                return PytestSetup(
+                    config=path,
+                    content=content,
+                    options=options,
+                    blocked=blocked,
+                    search_path=_search_path(table.get("pythonpath")),
+                )
+    return PytestSetup(blocked=_blocked(named))
+
+
+def _table(name: str, content: bytes) -> dict[str, Any] | None:
+    """Give the pytest options of a configuration file; None when it holds none."""
+    try:
+        if name.endswith(".toml"):
+            return _toml_table(name, tomllib.loads(content.decode("utf-8-sig")))
+        parser = configparser.RawConfigParser(strict=False, allow_no_value=True)
+        parser.read_string(content.decode("utf-8-sig"))
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError, configparser.Error, RecursionError):
+        # Only a file that is pytest's alone counts unread: pytest itself says what is wrong.
+        return {} if name in _OWN_FILES else None
+    [section] = _SHARED.get(name, ("pytest",))
+    if parser.has_section(section):
+        return dict(parser[section])
+    return {} if name in _OWN_FILES else None
+
+
+def _toml_table(name: str, document: dict[str, Any]) -> dict[str, Any] | None:
+    if name in _OWN_FILES:
+        table = document.get("pytest")
+        return table if isinstance(table, dict) else {}
+    tool = document.get("tool")
+    table = tool.get("pytest") if isinstance(tool, dict) else None
+    if not isinstance(table, dict):
+        return None
+    ini = table.get("ini_options")
+    return ini if isinstance(ini, dict) else table
+
+
+def _words(addopts: Any) -> list[str]:
+    if isinstance(addopts, list):
+        return [str(word) for word in addopts]
+    try:
+        return shlex.split(addopts) if isinstance(addopts, str) else []
+    except ValueError:
+        return []
+
+
+def _search_path(value: Any) -> tuple[str, ...]:
+    words = value if isinstance(value, list) else str(value or "").split()
+    return tuple(str(word) for word in words)
+
+
+def _kept(words: list[str], blocked: tuple[str, ...], *, selects: bool) -> tuple[str, ...]:
+    kept: list[str] = []
+    rest = list(words)
+    while rest:
+        word = rest.pop(0)
+        if word == "-p" and rest:
+            word = f"-p{rest.pop(0).strip()}"
+        if selects and _SELECTING.fullmatch(word):
+            kept.append(word)
+            if _TAKES_VALUE.fullmatch(word) and rest:
+                kept.append(rest.pop(0))
+        elif _is_dropped(word, blocked):
+            takes_value = "=" not in word and not (len(word) > 2 and word[1] != "-")
+            if takes_value and rest and not rest[0].startswith("-"):
+                rest.pop(0)
+        elif _CLUSTER.fullmatch(word):
+            kept.extend([] if word.strip("-x") == "" else [word.replace("x", "")])
+        else:
+            kept.append(word)
+    return tuple(kept)
+
+
+def _is_dropped(word: str, blocked: tuple[str, ...]) -> bool:
+    if word.startswith("-p"):
+        plugin = word[2:].removeprefix("no:")
+        return plugin == _CACHE or plugin in blocked
+    if word.startswith("--"):
+        return _DROPPED.fullmatch(word) is not None
+    return word.startswith(_DROPPED_LETTERS)
+
+
+def _blocked(texts: Iterable[str]) -> tuple[str, ...]:
+    everything = "\n".join(texts)
+    return tuple(name for name, word in _KEPT_OUT.items() if word is None or word not in everything)
+
+
+def _text(content: bytes | None) -> str:
+    return (content or b"").decode("utf-8", "replace")

@@ -1,0 +1,205 @@
+"""`ruff check` on an export: what it finds, and what of that is new since the base.
+
+Violations are counted by file, rule and message, so that one that only moved is not new. Numbers
+in a message are left out of the comparison: a line that was too long may still be so.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from tilth.base.errors import ToolError, UserError
+from tilth.base.values import Value
+from tilth.gate.export import Export
+from tilth.gate.findings import Baseline, Report
+from tilth.gate.overlay import place
+from tilth.gate.reports import more, report_of, too_slow
+from tilth.sandbox.confinement import Finished
+
+RUFF = "ruff"
+_CONFIGS = ("ruff.toml", ".ruff.toml")
+_OPTIONS = ("--no-cache", "--no-fix", "--no-respect-gitignore", "--quiet", "--output-format=json")
+# Syntax errors, comparisons and formats that cannot be meant, undefined names.
+_PLAINLY_BROKEN = ("E9", "F63", "F7", "F82")
+# No syntax is broken only because the project did not say which Python it is for.
+_NEWEST = "py314"
+_PLAIN_CONFIG = f"""\
+target-version = "{_NEWEST}"
+lint.select = {list(_PLAINLY_BROKEN)}
+""".encode()
+_MOST_LINES = 200
+_FOUND = (0, 1)
+_NUMBER = re.compile(r"\d+")
+
+
+class Violation(Value):
+    """Hold one finding of ruff."""
+
+    path: str
+    row: int
+    column: int
+    code: str
+    message: str
+
+    @property
+    def key(self) -> str:
+        return f"{self.path}|{self.kind}"
+
+    @property
+    def kind(self) -> str:
+        return f"{self.code}|{_NUMBER.sub('#', self.message)}"
+
+    def line(self) -> str:
+        return f"{self.path}:{self.row}:{self.column}: {self.code} {self.message}"
+
+
+def run_ruff(export: Export, timeout_s: float) -> tuple[Finished, tuple[Violation, ...] | None]:
+    """Check the whole export; no violations at all, not even none, when ruff could not work."""
+    found = export.root / "ruff.json"
+    if _own_table(export.path) is None:
+        place(export.path, _CONFIGS[0], _PLAIN_CONFIG)
+    options = (*_OPTIONS, *_looking_everywhere(export.path), f"--output-file={found}")
+    argv = (str(export.runtime.ruff), "check", *options, ".")
+    try:
+        finished = export.run(argv, timeout_s)
+    except ToolError as error:
+        raise UserError(f"{error}: install ruff beside Tilth") from error
+    if finished.exit_code not in _FOUND or not found.is_file():
+        return finished, None
+    return finished, violations(found.read_bytes(), export.path)
+
+
+def count(violations: Iterable[Violation]) -> dict[str, int]:
+    """Count violations in the form a baseline keeps."""
+    return dict(Counter(violation.key for violation in violations))
+
+
+def paths_of(counted: Mapping[str, int]) -> set[str]:
+    """Give the files that counted violations stand in."""
+    return {key.partition("|")[0] for key in counted}
+
+
+def new_since(
+    base: Mapping[str, int], found: Iterable[Violation], gone: Collection[str]
+) -> tuple[Violation, ...]:
+    """Give the violations that the base did not have; those of a file that is gone may move."""
+    left = Counter(base)
+    adrift: Counter[str] = Counter()
+    for key, number in base.items():
+        path, _, kind = key.partition("|")
+        if path in gone:
+            adrift[kind] += number
+    fresh = []
+    for violation in found:
+        if left[violation.key] > 0:
+            left[violation.key] -= 1
+        elif adrift[violation.kind] > 0:
+            adrift[violation.kind] -= 1
+        else:
+            fresh.append(violation)
+    return tuple(fresh)
+
+
+def on_base(finished: Finished, found: tuple[Violation, ...] | None) -> tuple[Violation, ...]:
+    """Give what ruff found on the base; UserError if it cannot check it."""
+    if found is None:
+        said = " ".join(finished.output.split())[:300] or f"exit code {finished.exit_code}"
+        raise UserError(
+            f"ruff cannot check the base ({said}): mend the repository's ruff configuration, or "
+            "replace the validator under [tool.tilth.validators]"
+        )
+    return found
+
+
+def ruff_report(
+    finished: Finished,
+    found: tuple[Violation, ...] | None,
+    baseline: Baseline,
+    export: Path,
+    timeout_s: float,
+) -> Report:
+    """Fail on what is new since the base."""
+    if found is None:
+        said = too_slow(RUFF, timeout_s) if finished.timed_out else "ruff could not check the tree"
+        return report_of(RUFF, False, finished, f"{said}\n{finished.output}")
+    gone = {path for path in paths_of(baseline.violations) if not (export / path).exists()}
+    lines = [violation.line() for violation in new_since(baseline.violations, found, gone)]
+    output = "\n".join([*lines[:_MOST_LINES], *more(lines, _MOST_LINES)]) or "no new violation"
+    return report_of(RUFF, not lines, finished, output)
+
+
+def options_for(root: Path, path: str) -> list[str]:
+    """Give the options that make ruff judge one file as the gate will.
+
+    A project without a ruff configuration is held to what is plainly broken.
+    """
+    directories = [root / parent for parent in PurePosixPath(path).parents]
+    if all(_own_table(directory) is None for directory in directories):
+        plain = ["--isolated", f"--select={','.join(_PLAINLY_BROKEN)}"]
+        return [*plain, f"--target-version={_NEWEST}", "--config=exclude=[]"]
+    return _looking_everywhere(root)
+
+
+def _looking_everywhere(root: Path) -> list[str]:
+    """Have ruff look at `dist`, `site-packages` and the like too, which it passes over unasked."""
+    table = _own_table(root)
+    return [] if table is not None and "exclude" in table else ["--config=exclude=[]"]
+
+
+def _own_table(root: Path) -> dict[str, Any] | None:
+    """Read the project's ruff configuration; None when it has none."""
+    for name in _CONFIGS:
+        if (root / name).exists():
+            return _toml(root / name)
+    file = root / "pyproject.toml"
+    if file.is_symlink() or not file.is_file():
+        return None
+    tool = _toml(file).get("tool")
+    table = tool.get("ruff") if isinstance(tool, dict) else None
+    return table if isinstance(table, dict) else None
+
+
+def _toml(file: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(file.read_text("utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError):
+        # ruff shall say itself what is wrong with it.
+        return {"tool": {"ruff": {}}}
+
+
+class _Place(BaseModel):
+    row: int
+    column: int
+
+
+class _Finding(BaseModel):
+    code: str | None
+    message: str
+    filename: str
+    location: _Place | None
+
+
+def violations(content: bytes, export: Path) -> tuple[Violation, ...]:
+    """Read ruff's own report on files below `export`."""
+    try:
+        findings = [_Finding.model_validate(item) for item in json.loads(content)]
+    except (ValueError, ValidationError) as error:
+        raise UserError(f"ruff's report cannot be read: {error}") from error
+    return tuple(
+        Violation(
+            path=str(Path(finding.filename).relative_to(export)),
+            row=finding.location.row if finding.location else 1,
+            column=finding.location.column if finding.location else 1,
+            code=finding.code or "invalid-syntax",
+            message=finding.message,
+        )
+        for finding in findings
+    )

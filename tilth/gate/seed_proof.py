@@ -1,0 +1,135 @@
+"""What one tree is proven with, and how the run of its seed tests is measured. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from tilth.contract.prd import Task
+from tilth.gate.findings import Baseline, Report
+from tilth.gate.overlay import Overlay, Seeds, Trees
+from tilth.gate.passing import HOOK, PytestRun, complaints, proves_nothing, run_faults, unforgiven
+from tilth.gate.pristine import Pristine
+from tilth.gate.pytest_config import PytestSetup, pytest_setup
+from tilth.gate.pytest_run import PytestEnd
+from tilth.gate.reports import more, no_report, report_of
+from tilth.gate.steering import may_change, steers
+
+PYTEST = "pytest"
+_MOST_LINES = 200
+
+
+@dataclass(frozen=True)
+class Proof:
+    """Hold what one tree is proven with."""
+
+    task: Task
+    base: str
+    tree: str
+    seeds: Seeds
+    trees: Trees
+    overlay: Overlay
+
+    def setup(self, *, selects: bool = False) -> PytestSetup:
+        """Take pytest's configuration from the base, or from the tree where the task may.
+
+        `selects` keeps what the configuration says about which tests run.
+        """
+        texts = [content.decode("utf-8", "replace") for content in self.seeds.run.values()]
+        return pytest_setup(self.read, texts, selects=selects)
+
+    @property
+    def may_steer(self) -> bool:
+        """Tell whether the task was allowed to change, and has changed, a file of the gate."""
+        return any(
+            may_change(change.path, self.task.may_change)
+            and (steers(change.path) is not None or change.path in self.trees.shadows)
+            for change in self.trees.changes
+        )
+
+    def read(self, path: str) -> bytes | None:
+        """Read a file that steers the gate."""
+        allowed = may_change(path, self.task.may_change)
+        present = self.trees.tree_files if allowed else self.trees.base_files
+        if path not in present:
+            return None
+        return self.trees.read_tree(path) if allowed else self.trees.read_base(path)
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """Hold what a run of seed tests is measured by."""
+
+    own: tuple[str, ...]
+    done: tuple[str, ...]
+    baseline: Baseline
+
+    @classmethod
+    def of(cls, seeds: Seeds, baseline: Baseline) -> Judgement:
+        return cls(tuple(seeds.own), tuple(seeds.done), baseline)
+
+    def problems(self, run: PytestRun) -> list[str]:
+        """Say what keeps the run from passing."""
+        before = self.baseline
+        files = read_all(run, self.own)
+        own = complaints(run, files, before.skipped)
+        done = complaints(run, read_all(run, self.done), before.skipped)
+        fresh = unforgiven(done, before.red_elsewhere)
+        lines = [*run_faults(run, before.replaced, before.hooks), *own.values()]
+        for node, why in done.items():
+            since = "" if node in fresh else "; red before this one began, it must be mended too"
+            lines.append(f"{why} (it belongs to a task that is done{since})")
+        if self.own and not own and proves_nothing(run, files):
+            lines.append("not one test of this task passed: nothing is proven")
+        return lines
+
+    def report(self, end: PytestEnd, timeout_s: float) -> Report:
+        """Word how the run went."""
+        finished, run = end.finished, end.run
+        if run is None:
+            said = f"{no_report(PYTEST, finished, timeout_s)}\n{finished.output}"
+            return report_of(PYTEST, False, finished, said)
+        problems = self.problems(run)
+        parts = [*problems[:_MOST_LINES], *more(problems, _MOST_LINES)]
+        output = "\n".join([*parts, "", finished.output]) if parts else finished.output
+        return report_of(PYTEST, not problems, finished, output, run.counts())
+
+
+def read_all(run: PytestRun, paths: Iterable[str]) -> tuple[Pristine, ...]:
+    """Give seed tests as the interpreter that ran them has read them."""
+    return tuple(run.pristine(path) for path in paths)
+
+
+def base_report(end: PytestEnd, seeds: Seeds, timeout_s: float) -> Report | None:
+    """Word how this task's own tests went on the untouched base."""
+    if not seeds.own:
+        return None
+    known = Baseline(replaced=end.run.interference) if end.run else Baseline()
+    return Judgement(tuple(seeds.own), (), known).report(end, timeout_s)
+
+
+def baseline_of(
+    seeds: Seeds,
+    report: Report | None,
+    run: PytestRun | None,
+    red_elsewhere: tuple[str, ...],
+    violations: dict[str, int],
+) -> Baseline:
+    """Gather what is true of the base."""
+    files = [Pristine(path=path, tests=()) for path in seeds.own]
+    results = run.results if run else ()
+    own = tuple(r for r in results if any(file.owns(r.node) for file in files))
+    return Baseline(
+        report=report,
+        results=own,
+        already_green=tuple(result.node for result in own if result.ending == "passed"),
+        red_elsewhere=red_elsewhere,
+        skipped=tuple(r.node for r in results if r.ending in ("skipped", "xfailed")),
+        violations=violations,
+    )
+
+
+def allowing_hooks(baseline: Baseline, run: PytestRun | None) -> Baseline:
+    """Let a task that may change the gate's files add hooks."""
+    hooks = [name for name in run.interference if name.startswith(HOOK)] if run else []
+    return baseline.model_copy(update={"replaced": (*baseline.replaced, *hooks), "hooks": ()})

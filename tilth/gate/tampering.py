@@ -1,0 +1,175 @@
+"""What a change does to the gate instead of to the code, told from paths and the diff alone.
+
+Says which added lines silence a check or reach for the test runner, and words what was restored.
+These are notes for worker and evaluator; only the gate decides what passes. Pure.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from enum import IntEnum
+
+from tilth.base.safe_text import inert
+from tilth.base.values import Value
+
+MOST_OF_A_KIND = 10
+
+_HUNK = re.compile(r"@@ -\d+(?:,\d+)? \+(\d+)(?:,\d+)? @@")
+_COOKIE = re.compile(r"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
+# Not seen, or seen elsewhere: a return inside a line, terminal commands, marks that
+# turn the reading direction, blanks without width.
+_UNSEEN = re.compile(
+    "\r(?!$)|[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\u00ad\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069]"
+    "|(?<!^)\ufeff"
+)
+_PLAIN_CODINGS = frozenset({"utf-8", "utf8", "utf-8-sig"})
+# The gravest first: of a flood of harmless ones nothing may hide behind it.
+_WORDS: tuple[tuple[str, re.Pattern[str]], ...] = (
+    ("os._exit", re.compile(r"\b_exit\b")),
+    (
+        "a reach into the running interpreter",
+        re.compile(
+            r"\b(?:_getframe|currentframe|settrace|setprofile|get_objects|get_referrers"
+            r"|pluginmanager|PytestPluginManager|HookImpl)\b|\.__code__\b"
+        ),
+    ),
+    ("_pytest", re.compile(r"\b_pytest\b")),
+    ("atexit", re.compile(r"\batexit\b")),
+    ("a skip or xfail mark", re.compile(r"\bmark\.(?:skip|skipif|xfail)\b")),
+    ("a skip", re.compile(r"\bpytest\.(?:skip|xfail|importorskip)\b|\bskipTest\(")),
+    ("unittest.skip", re.compile(r"\bunittest\.(?:skip\w*|expectedFailure|SkipTest)\b")),
+    ("type: ignore", re.compile(r"#\s*(?:type|pyright|mypy|ty):\s*ignore\b")),
+    ("ruff: ignore", re.compile(r"#\s*ruff:\s*(?:disable|ignore|file-ignore)\b")),
+    ("noqa", re.compile(r"#\s*(?:ruff:\s*|flake8[:=]\s*)?noqa\b", re.IGNORECASE)),
+)
+
+
+class Kind(IntEnum):
+    """Say what kind of file of the gate was changed, the gravest first."""
+
+    SEED = 0
+    SHADOW = 1
+    STEERING = 2
+    SUPPORT = 3
+
+
+class Tampering(Value):
+    """Name a file of the gate that the worker changed, and what was done about it."""
+
+    path: str
+    did: str
+    kind: Kind = Kind.STEERING
+
+    def line(self) -> str:
+        return f"{self.path}: {self.did}"
+
+
+def tampering_notes(found: Iterable[Tampering]) -> tuple[str, ...]:
+    """List what was put right, the gravest kind first, a limited number of each."""
+    held = tuple(found)
+    return tuple(
+        note
+        for kind in Kind
+        for note in shortened([item.line() for item in held if item.kind is kind])
+    )
+
+
+class AddedLine(Value):
+    """Hold one line that a diff adds."""
+
+    path: str
+    number: int
+    text: str
+
+
+def suspicious_lines(diff: str) -> tuple[str, ...]:
+    """List what silences a check or reaches for the test runner, each with its place."""
+    lines = tuple(added_lines(diff))
+    codings = [note for line in lines if (note := _coding_note(line))]
+    unseen = [note for line in lines if (note := _unseen_note(line))]
+    found = [
+        [
+            f"{line.path}:{line.number}: adds {what}: {line.text.strip()[:120]}"
+            for line in lines
+            if pattern.search(line.text)
+        ]
+        for what, pattern in _WORDS
+    ]
+    return tuple(note for notes in (codings, unseen, *found) for note in shortened(notes))
+
+
+def _coding_note(line: AddedLine) -> str | None:
+    if line.number > 2 or not line.path.endswith((".py", ".pyi")):
+        return None
+    match = _COOKIE.match(line.text)
+    if match is None or match[1].lower().replace("_", "-") in _PLAIN_CODINGS:
+        return None
+    return (
+        f"{line.path}:{line.number}: declares the encoding {match[1][:40]}: what Python runs may "
+        "not be what the diff shows"
+    )
+
+
+def _unseen_note(line: AddedLine) -> str | None:
+    found = dict.fromkeys(f"U+{ord(mark):04X}" for mark in _UNSEEN.findall(line.text))
+    if not found:
+        return None
+    names = ", ".join(list(found)[:MOST_OF_A_KIND])
+    return (
+        f"{line.path}:{line.number}: holds characters that hide what stands there ({names}): "
+        f"{inert(line.text.strip())[:120]}"
+    )
+
+
+def added_lines(diff: str) -> Iterator[AddedLine]:
+    """Read the added lines of a unified diff with the numbers they have in the new file."""
+    path, number = "", 0
+    left_old = left_new = 0
+    for line in diff.split("\n"):
+        if left_old <= 0 and left_new <= 0:
+            if line.startswith("+++ "):
+                path = _path(line[4:])
+            elif match := _HUNK.match(line):
+                number = int(match[1])
+                left_old, left_new = _lengths(line)
+        elif line.startswith("+"):
+            yield AddedLine(path=path, number=number, text=line[1:])
+            number, left_new = number + 1, left_new - 1
+        elif line.startswith("-"):
+            left_old -= 1
+        elif not line.startswith("\\"):
+            number, left_old, left_new = number + 1, left_old - 1, left_new - 1
+
+
+def shortened(notes: Sequence[str]) -> tuple[str, ...]:
+    """Keep a list of notes of one kind readable; the rest is counted, with its files."""
+    if len(notes) <= MOST_OF_A_KIND:
+        return tuple(notes)
+    rest = notes[MOST_OF_A_KIND:]
+    files = list(dict.fromkeys(note.partition(":")[0] for note in rest))
+    more = f" and {len(files) - MOST_OF_A_KIND} other files" if len(files) > MOST_OF_A_KIND else ""
+    named = f"{', '.join(files[:MOST_OF_A_KIND])}{more}"
+    return (*notes[:MOST_OF_A_KIND], f"… and {len(rest)} more of the same kind, in {named}")
+
+
+def nested_repositories(paths: Iterable[str]) -> str:
+    """Word the rejection of git repositories inside the worktree."""
+    return (
+        f"git repositories inside the worktree cannot be committed or judged: {', '.join(paths)}. "
+        "Remove their .git or move them out."
+    )
+
+
+def _lengths(header: str) -> tuple[int, int]:
+    old, new = header.split(" ")[1:3]
+    return _length(old), _length(new)
+
+
+def _length(span: str) -> int:
+    return int(span.partition(",")[2] or "1")
+
+
+def _path(name: str) -> str:
+    # git puts a tab after a name with spaces, and quotes one with control characters.
+    return name.rstrip("\t").strip('"').removeprefix("b/")

@@ -1,0 +1,1 @@
+"""Git: the binary run safely, and what is read from and written to a repository."""

@@ -1,0 +1,63 @@
+"""What a freeze found and how two trees differ, as values.
+
+Paths are text that can always be written: bytes that are not UTF-8 stand as `\\xNN`.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from tilth.base.values import Value
+
+Status = Literal["A", "M", "D", "T"]
+Why = Literal["unreadable", "special", "too large", "refused"]
+
+
+class Change(Value):
+    """Name one path that differs between two trees."""
+
+    status: Status
+    path: str
+
+
+class Skipped(Value):
+    """Name a file that could not enter a tree, and why."""
+
+    path: str
+    why: Why
+
+
+class Frozen(Value):
+    """Name a frozen tree, the git repositories found inside it, and what did not make it in."""
+
+    tree: str
+    nested: tuple[str, ...] = ()
+    skipped: tuple[Skipped, ...] = ()
+
+
+class Conflict(Value):
+    """Name files that could not be merged, and say why in git's own words."""
+
+    paths: tuple[str, ...]
+    kind: str
+    message: str
+
+
+class Merged(Value):
+    """Hold the merged tree; with conflicts it holds their markers and is no result."""
+
+    tree: str
+    conflicted: tuple[str, ...] = ()
+    conflicts: tuple[Conflict, ...] = ()
+
+    @property
+    def clean(self) -> bool:
+        return not self.conflicted and not self.conflicts
+
+
+class ChangeSize(Value):
+    """Say how large a change is; a binary file counts as a path without lines."""
+
+    paths: tuple[str, ...] = ()
+    added: int = 0
+    deleted: int = 0

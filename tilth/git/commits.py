@@ -1,0 +1,127 @@
+"""Commits of a session: the messages they carry and how they are read back.
+
+A title is flattened to one line before it goes in, so that no title can forge a trailer. Nothing
+here runs git.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+
+from tilth.base.values import Value
+
+_FAILED = "FAILED ("
+_SESSION = "Tilth-Session"
+_TASK = "Tilth-Task"
+_VERDICT = "Tilth-Verdict"
+_QUALITY = "Tilth-Quality"
+_ROUND = "Tilth-Round"
+_BELOW_BAR = "below-bar"
+
+
+class CommitMessage(Value):
+    """Hold a subject line and the trailers below it."""
+
+    subject: str
+    trailers: tuple[tuple[str, str], ...] = ()
+
+    def text(self) -> str:
+        lines = [f"{key}: {_one_line(value)}" for key, value in self.trailers]
+        return "\n".join([_one_line(self.subject), "", *lines]).rstrip("\n") + "\n"
+
+
+class CommitRecord(Value):
+    """Hold what one commit of a session says about itself."""
+
+    id: str
+    parent: str | None
+    tree: str
+    subject: str
+    session: str | None = None
+    task: str | None = None
+    verdict: str | None = None
+    below_bar: bool = False
+    # Every task it names: a squashed one names several. A task that was sent back has more rounds.
+    tasks: tuple[str, ...] = ()
+    round: int = 1
+
+    @property
+    def failed(self) -> bool:
+        return self.subject.startswith(_FAILED)
+
+
+def done_message(
+    task: str,
+    title: str,
+    *,
+    session: str,
+    verdict: str,
+    below_bar: bool = False,
+    round: int = 1,
+) -> CommitMessage:
+    """Announce a task that is done, for the first time or again."""
+    trailers = [(_SESSION, session), (_TASK, task), (_VERDICT, verdict)]
+    if round > 1:
+        title = f"{title} (round {round})"
+        trailers.append((_ROUND, str(round)))
+    if below_bar:
+        trailers.append((_QUALITY, _BELOW_BAR))
+    return CommitMessage(subject=_one_line(f"{task}: {title}"), trailers=tuple(trailers))
+
+
+def failed_message(reason: str, task: str, title: str, *, session: str) -> CommitMessage:
+    """Announce the partial work of a task that failed."""
+    return CommitMessage(
+        subject=_one_line(f"{_FAILED}{reason}) {task}: {title}"),
+        trailers=((_SESSION, session), (_TASK, task)),
+    )
+
+
+def seed_message(tasks: int, tests: int, *, session: str) -> CommitMessage:
+    """Announce the seed tests a session starts with."""
+    return CommitMessage(
+        subject=f"seed: {tasks} task(s), {tests} test(s)", trailers=((_SESSION, session),)
+    )
+
+
+def squash_message(
+    title: str, subjects: Sequence[str], tasks: Sequence[str], *, session: str
+) -> bytes:
+    """Announce several tasks that come as one commit, each by its subject."""
+    listed = [f"- {_one_line(subject)}" for subject in subjects]
+    trailers = [f"{_SESSION}: {session}", *(f"{_TASK}: {task}" for task in tasks)]
+    return "\n".join([_one_line(title), "", *listed, "", *trailers, ""]).encode()
+
+
+def session_trailer(session: str) -> str:
+    """Give the line by which a session's commits are found."""
+    return f"{_SESSION}: {session}"
+
+
+def read_commit(id: str, raw: bytes) -> CommitRecord:
+    """Read a commit object as git stores it."""
+    head, _, message = raw.decode("utf-8", "replace").partition("\n\n")
+    headers = [line.partition(" ")[::2] for line in head.split("\n")]
+    parents = [value for key, value in headers if key == "parent"]
+    subject, _, body = message.partition("\n")
+    lines = body.strip().rpartition("\n\n")[2].split("\n")
+    trailers = [(key, value.strip()) for key, _, value in (line.partition(":") for line in lines)]
+    said = dict(trailers)
+    return CommitRecord(
+        id=id,
+        parent=parents[0] if parents else None,
+        tree=next(value for key, value in headers if key == "tree"),
+        subject=subject,
+        session=said.get(_SESSION),
+        task=said.get(_TASK),
+        verdict=said.get(_VERDICT),
+        below_bar=said.get(_QUALITY) == _BELOW_BAR,
+        tasks=tuple(value for key, value in trailers if key == _TASK),
+        round=int(said[_ROUND]) if said.get(_ROUND, "").isdecimal() else 1,
+    )
+
+
+def _one_line(text: str) -> str:
+    plain = "".join(" " if unicodedata.category(c) in ("Cc", "Cs") else c for c in text)
+    return " ".join(plain.split())

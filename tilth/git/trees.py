@@ -1,0 +1,127 @@
+"""Trees of the repository, read and compared: files, contents, changes and diffs.
+
+Renames are not looked for, so every path is plain. Content comes back as it is stored. Nothing is
+written.
+"""
+
+from __future__ import annotations
+
+import os
+import posixpath
+from typing import cast
+
+from tilth.git.changes import Change, ChangeSize, Status
+from tilth.git.command import Git, scratch, shown, unshown
+from tilth.git.source import SourceRepo
+
+MOST_DIFF = 8 * 1024 * 1024
+
+_LINK = b"120000"
+_REGULAR = (b"100644", b"100755")
+_MOST_LINKS = 8
+_PATCH = ("diff-tree", "-p", "-r", "--full-index", "--no-renames", "--no-color")
+_UNADORNED = ("--no-ext-diff", "--no-textconv")
+
+
+def diff(source: SourceRepo, base: str, tree: str) -> str:
+    """Compare two trees; binary files are named, not dumped, and what is too long is cut."""
+    with scratch(source.git_dir, source.head) as lent:
+        said = lent.git(lent.root).head(*_PATCH, *_UNADORNED, base, tree, most=MOST_DIFF)
+    text = shown(said.out)
+    if said.size <= MOST_DIFF:
+        return text
+    # The hash keeps two changes apart that differ only in what was left out.
+    left = said.size - MOST_DIFF
+    return f"{text}\n[cut: {left} more bytes; sha256 of the whole diff {said.sha256}]\n"
+
+
+def patch(git: Git, base: str, tree: str) -> bytes:
+    """Compare two trees in a form that can be applied, binary files included."""
+    return git.run(*_PATCH, *_UNADORNED, "--binary", base, tree)
+
+
+def changes(source: SourceRepo, base: str, tree: str) -> tuple[Change, ...]:
+    """List the paths that differ, in path order."""
+    listing = ("diff-tree", "-r", "-z", "--name-status", "--no-renames", base, tree)
+    with scratch(source.git_dir, source.head) as lent:
+        fields = lent.git(lent.root).run(*listing).split(b"\0")[:-1]
+    return tuple(
+        Change(status=cast("Status", status.decode()), path=shown(path))
+        for status, path in zip(fields[::2], fields[1::2], strict=True)
+    )
+
+
+def size(source: SourceRepo, base: str, tree: str) -> ChangeSize:
+    """Count the lines that differ, and name the paths they are in."""
+    listing = ("diff-tree", "-r", "-z", "--numstat", "--no-renames", *_UNADORNED, base, tree)
+    with scratch(source.git_dir, source.head) as lent:
+        records = lent.git(lent.root).run(*listing).split(b"\0")[:-1]
+    rows = [record.split(b"\t", 2) for record in records]
+    return ChangeSize(
+        paths=tuple(shown(path) for _, _, path in rows),
+        added=sum(_lines(added) for added, _, _ in rows),
+        deleted=sum(_lines(deleted) for _, deleted, _ in rows),
+    )
+
+
+def _lines(count: bytes) -> int:
+    return 0 if count == b"-" else int(count)  # a binary file has no lines
+
+
+def files(source: SourceRepo, rev: str) -> tuple[str, ...]:
+    """List every file of a tree."""
+    with scratch(source.git_dir, source.head) as lent:
+        return tuple(shown(path) for path in tree_entries(lent.git(lent.root), rev))
+
+
+def holds(source: SourceRepo, rev: str, path: str) -> bool:
+    """Tell whether a tree has a file at or below a path."""
+    with scratch(source.git_dir, source.head) as lent:
+        return bool(tree_entries(lent.git(lent.root), rev, path))
+
+
+def read(source: SourceRepo, rev: str, path: str) -> bytes | None:
+    """Give a file's content, following links inside the tree; None if there is no such file."""
+    if not _can_be_a_name(path):
+        return None
+    with scratch(source.git_dir, source.head) as lent:
+        git = lent.git(lent.root)
+        entry = _entry(git, rev, path)
+        if entry is None and (raw := os.fsdecode(unshown(path))) != path:
+            entry = _entry(git, rev, raw)
+        for _ in range(_MOST_LINKS):
+            if entry is None or entry[0] != _LINK:
+                break
+            [target] = git.read_objects([entry[1]])
+            path = posixpath.normpath(posixpath.join(posixpath.dirname(path), os.fsdecode(target)))
+            entry = _entry(git, rev, path)
+        if entry is None or entry[0] not in _REGULAR:
+            return None
+        [content] = git.read_objects([entry[1]])
+        return content
+
+
+def tree_entries(git: Git, rev: str, *below: str) -> dict[bytes, tuple[bytes, str]]:
+    """Give mode and object of every path of a tree, or of the named paths alone."""
+    out = git.run("ls-tree", "-r", "-z", "--full-tree", rev, "--", *below)
+    entries = {}
+    for record in out.split(b"\0")[:-1]:
+        about, _, path = record.partition(b"\t")
+        mode, _, name = about.split(b" ")
+        entries[path] = (mode, name.decode())
+    return entries
+
+
+def _entry(git: Git, rev: str, path: str) -> tuple[bytes, str] | None:
+    parts = path.split("/")
+    if not all(parts) or "." in parts or ".." in parts:
+        return None
+    return tree_entries(git, rev, path).get(os.fsencode(path))
+
+
+def _can_be_a_name(path: str) -> bool:
+    # A model may ask for any text at all.
+    try:
+        return b"\0" not in os.fsencode(path)
+    except UnicodeEncodeError:
+        return False

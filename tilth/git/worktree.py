@@ -1,0 +1,125 @@
+"""A linked worktree: its directory and its registration in the repository.
+
+The registration is found by the path it names, never through the worktree's own `.git` file, which
+the worker might change. Files are put in place by git from a scratch index and the result handed to
+the worktree as its own. Branches and commits are not its business.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+from contextlib import suppress
+from pathlib import Path
+
+from tilth.base.errors import WorkspaceError
+from tilth.git.command import Git, scratch, write_file, writing
+from tilth.git.freeze import stage
+from tilth.git.source import SourceRepo
+from tilth.sandbox.removal import remove_tree
+
+_REFTABLE_STUB = "ref: refs/heads/.invalid"
+
+
+class Worktree:
+    """Keep one worktree on one branch."""
+
+    def __init__(self, source: SourceRepo, path: Path, branch: str) -> None:
+        self.path = path
+        self._source = source
+        self._branch = branch
+
+    def registration(self) -> Path | None:
+        """Find the directory in which the repository keeps this worktree's state."""
+        mine = os.path.join(os.path.realpath(self.path), ".git")
+        with suppress(FileNotFoundError):
+            for entry in sorted((self._source.git_dir / "worktrees").iterdir()):
+                with suppress(OSError):
+                    named = (entry / "gitdir").read_text(errors="surrogateescape").rstrip("\n")
+                    if os.path.normpath(entry / named) == mine:
+                        return entry
+        return None
+
+    def is_whole(self) -> bool:
+        """Tell whether it is there, registered, and was once filled (only then has it an index)."""
+        registration = self.registration()
+        return self.path.is_dir() and registration is not None and (registration / "index").exists()
+
+    def clear_locks(self) -> None:
+        """Remove lock files a killed git left in the registration."""
+        registration = self.registration()
+        if registration is not None:
+            for name in ("index.lock", "HEAD.lock"):
+                (registration / name).unlink(missing_ok=True)
+
+    def add(self) -> None:
+        """Register the worktree and make its directory, still without files."""
+        git = Git(self._source.git_dir, self._source.git_dir)
+        git.run("worktree", "add", "--no-checkout", str(self.path), self._branch)
+        with writing(self.path):
+            self.path.chmod(stat.S_IRWXU)
+
+    def put(self, rev: str) -> None:
+        """Make the files equal to `rev`; only what it ignores, and caches, may stay."""
+        with scratch(self._source.git_dir, self._source.head) as lent:
+            git = lent.git(self.path)
+            found = stage(git, lent, rev)
+            for path in found.litter:
+                delete(self.path / os.fsdecode(path))
+            git.run("read-tree", "--reset", "-u", rev)
+            self._hand_over(lent.root / "index")
+
+    def check_out(self, rev: str, paths: bytes) -> None:
+        """Write the named files (each ended by NUL) as `rev` has them, and no others."""
+        with scratch(self._source.git_dir, self._source.head) as lent:
+            git = lent.git(self.path)
+            git.run("read-tree", rev)
+            git.run("checkout-index", "--force", "-z", "--stdin", stdin=paths)
+
+    def sync(self, rev: str) -> None:
+        """Bring the worker's view in step with `rev` and leave the files as they are."""
+        with scratch(self._source.git_dir, self._source.head) as lent:
+            git = lent.git(self.path)
+            git.run("read-tree", rev)
+            # Exit 1 says that some files differ from the index, which is no news here.
+            git.ask("update-index", "-q", "--refresh", ok=(0, 1))
+            self._hand_over(lent.root / "index")
+
+    def detach(self) -> tuple[bool, bool]:
+        """Remove directory and registration; tell which of the two were there."""
+        registration = self.registration()
+        there = os.path.lexists(self.path)
+        delete(self.path)
+        if registration is not None:
+            delete(registration)
+        return there, registration is not None
+
+    def _hand_over(self, index: Path) -> None:
+        registration = self.registration()
+        if registration is None:
+            raise WorkspaceError(f"the worktree {self.path} is not registered: resume rebuilds it")
+        with writing(registration):
+            staged = registration / "index.tilth"
+            shutil.copyfile(index, staged)
+            staged.replace(registration / "index")
+            (registration / "index.lock").unlink(missing_ok=True)
+        _mend(registration / "HEAD", f"ref: refs/heads/{self._branch}", _REFTABLE_STUB)
+        _mend(self.path / ".git", f"gitdir: {registration}")
+
+
+def delete(path: Path) -> None:
+    """Remove a file or a whole directory, closed to us or not; a missing one is fine."""
+    with writing(path):
+        if path.is_dir() and not path.is_symlink():
+            remove_tree(path)
+        else:
+            path.unlink(missing_ok=True)
+
+
+def _mend(file: Path, *texts: str) -> None:
+    with suppress(OSError, UnicodeDecodeError):
+        if not file.is_symlink() and file.read_text().rstrip("\n") in texts:
+            return
+    delete(file)
+    write_file(file, os.fsencode(f"{texts[0]}\n"))

@@ -1,0 +1,26 @@
+"""The prover: what seed tests run with where there is no worktree yet, or never will be."""
+
+from __future__ import annotations
+
+from tilth.gate.export import Runtime
+from tilth.git.workspace import Workspace
+from tilth.interview.proof import PROOF_TIMEOUT_S, Prover
+from tilth.session.parts import Parts, require_ruff
+
+
+def make_prover(parts: Parts, trees: Workspace, base: str) -> Prover:
+    """Give what tries tests out on a commit, confined as the gate is."""
+    scratch = parts.scratch
+    # Neither stands there: nothing has been set up for a seed that is not written yet.
+    places = parts.places(None, scratch / "setup", saying=True)
+    runtime = Runtime(
+        trees=trees,
+        confinement=parts.confinement,
+        access=places.gate(),
+        env=parts.command_env(places),
+        python=places.python,
+        ruff=require_ruff(),
+        scratch=scratch,
+        stands_for=(parts.source.root.resolve(),),
+    )
+    return Prover(runtime, base, min(PROOF_TIMEOUT_S, parts.settings.validator_timeout_seconds))

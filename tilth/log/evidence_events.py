@@ -1,0 +1,57 @@
+"""The events of evidence: what the evaluator looked at, and what probes and mutants did."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from tilth.gate.evidence import ProbeOutcome
+from tilth.log.envelope import Payload
+
+
+class EvaluatorTool(Payload):
+    """Hold one call of the evaluator and exactly what it was given back."""
+
+    type: Literal["evaluator_tool"] = "evaluator_tool"
+    conversation: str
+    call_id: str
+    name: str
+    arguments: Any = None
+    tree: str
+    content: str
+    is_error: bool
+    duration_ms: int = 0
+    sha256: str | None = None
+
+
+class ProbeRun(Payload):
+    """Tell what a probe did on a tree; `phase` is `verdict` where the evaluator gave it first."""
+
+    type: Literal["probe_run"] = "probe_run"
+    phase: Literal["verdict", "case"]
+    concern: str | None
+    probe: str
+    tree: str
+    outcome: ProbeOutcome
+    output: str
+    duration_ms: int
+
+
+class ProbeFailed(Payload):
+    """Tell that a case went back without an evaluator, because open probes still fail."""
+
+    type: Literal["probe_failed"] = "probe_failed"
+    call_id: str
+    tree: str
+    concerns: tuple[str, ...]
+
+
+class MutantsTried(Payload):
+    """Tell which planted faults no test noticed."""
+
+    type: Literal["mutants"] = "mutants"
+    tree: str
+    tried: int
+    killed: int
+    not_run: int
+    survived: tuple[str, ...]
+    duration_ms: int = 0

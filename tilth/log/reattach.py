@@ -1,0 +1,162 @@
+"""Reattaching: where the exchange of an interrupted task stood when its log ended.
+
+Pure: from the state of its attempt and its rebuilt conversation to what is still to be acted on.
+What is done with it is decided in `tilth.session.recovery`.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass, field
+
+from tilth.contract.outcomes import FailReason
+from tilth.contract.verdict import LedgerEntry
+from tilth.gate.evidence import Mutated, Probed
+from tilth.log.conversations import Thread, turn_of
+from tilth.log.events import BlockerRaised, CaseSubmitted, EvaluatorVerdict, OperatorSpoke
+from tilth.log.state import SessionState
+from tilth.log.task_state import AttemptState, TaskState
+from tilth.model.messages import ToolCall, ToolResult, Turn
+from tilth.task.attempt import Green, OpenReview, RedCase, Review
+from tilth.task.evidence_record import EvidenceRecord
+from tilth.task.obstacles import Met
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """Hold where an exchange stood when its log ended."""
+
+    thread: Thread | None = None
+    iterations: int = 0
+    quiet: int = 0
+    bonuses: int = 0
+    rejections: int = 0
+    unreadable: int = 0
+    green: Green | None = None
+    red: RedCase | None = None
+    forced: FailReason | None = None
+    # The last answer, if it is not wholly acted on, and what was ruled on it but not yet told.
+    open_turn: Turn | None = None
+    submitted: CaseSubmitted | None = None
+    validators: dict[str, bool] = field(default_factory=dict)
+    review: OpenReview | None = None
+    # What the evaluator's endpoint was when the open review began.
+    reviewed_at: str = ""
+    ruled: dict[str, LedgerEntry] = field(default_factory=dict)
+    rulings: dict[str, BlockerRaised] = field(default_factory=dict)
+    # What a person said that no message holds yet.
+    notes: tuple[str, ...] = ()
+    met: Met = field(default_factory=Met)
+
+    @property
+    def answered(self) -> dict[str, ToolResult]:
+        return self.thread.results if self.thread and self.open_turn else {}
+
+    def green_of(self, tree: str) -> Green | None:
+        """Give a landed tree with its case; without an evaluator only the case tells of it."""
+        if self.submitted is not None and self.submitted.tree == tree:
+            return Green(tree, self.submitted.case)
+        return self.green
+
+    def unanswered(self, control: frozenset[str]) -> tuple[ToolCall, ...]:
+        """Give the worktree calls of the open answer that have no recorded result."""
+        turn = self.open_turn
+        if turn is None or turn.was_cut:
+            return ()
+        answered = self.answered
+        return tuple(
+            call for call in turn.tool_calls if call.id not in answered and call.name not in control
+        )
+
+
+def exchange_of(task: TaskState, state: SessionState) -> Exchange:
+    """Say where a task's last attempt stood."""
+    attempt = task.attempt
+    threads = state.conversations.threads if state.conversations else {}
+    thread = threads.get(attempt.conversation or "")
+    open_turn = None if thread is None or thread.is_answered else thread.turn
+    since = attempt.last_answer
+    verdicts = tuple(attempt.all(EvaluatorVerdict, since)) if open_turn is not None else ()
+    submitted = attempt.last(CaseSubmitted, since)
+    about = threads.get(attempt.review.conversation) if attempt.review else None
+    acted = [*attempt.all(EvaluatorVerdict)][: -len(verdicts) or None]
+    green, red = attempt.green, attempt.red
+    return Exchange(
+        thread=thread,
+        iterations=attempt.iterations,
+        quiet=attempt.quiet,
+        # What verdicts earned that were acted on; the others are counted when they are.
+        bonuses=sum(verdict.earns_bonus for verdict in acted),
+        rejections=sum(verdict.counts_toward_cap for verdict in acted),
+        unreadable=_unread_at_the_end(acted),
+        green=Green(green.tree, green.case) if green else None,
+        red=RedCase(red.tree, red.told, red.times) if red else None,
+        forced=attempt.forced,
+        open_turn=open_turn,
+        submitted=submitted,
+        validators={run.name: run.passed for run in attempt.validators} if submitted else {},
+        review=_open_review(attempt, about, submitted) if open_turn and not verdicts else None,
+        reviewed_at=about.endpoint if about else "",
+        # A person has the last word on a case.
+        ruled={**{each.call_id: each.entry for each in verdicts}, **_sent_back(attempt, since)},
+        rulings={raised.call_id: raised for raised in attempt.all(BlockerRaised, since)},
+        notes=tuple(note["text"] for note in thread.notes) if thread and open_turn else (),
+        met=Met(attempt.met),
+    )
+
+
+def _open_review(
+    attempt: AttemptState, thread: Thread | None, submitted: CaseSubmitted | None
+) -> OpenReview | None:
+    """Give the review that was under way, so that it goes on in its own conversation."""
+    known = attempt.review
+    if known is None or thread is None or submitted is None:
+        return None
+    pending = None if thread.is_answered else thread.turn
+    given = {} if pending is None else thread.results
+    if pending is None:
+        thread.settle()
+    return OpenReview(
+        review=Review(
+            conversation=thread.conversation,
+            answers=known.answers,
+            unread=[turn_of(call) for call in known.unread],
+            corrected=known.corrected,
+            pending=pending,
+            given=given,
+        ),
+        call_id=submitted.call_id,
+        case=submitted.case,
+        tree=submitted.tree,
+        diff_sha256=submitted.diff_sha256,
+        validators={run.name: "passed" if run.passed else "failed" for run in attempt.validators},
+    )
+
+
+def evidence_of(state: SessionState, *, is_closed: bool = False) -> EvidenceRecord:
+    """Give what the log says of probes and mutants, so that none is run again."""
+    record = EvidenceRecord(is_closed=is_closed)
+    for task in state.tasks.values():
+        for run in task.probes:
+            found = Probed(outcome=run.outcome, output=run.output, duration_ms=run.duration_ms)
+            record.keep_probed(run.tree, run.probe, found)
+        record.refused.update(failed.call_id for failed in task.refusals)
+        for tried in task.mutant_runs:
+            fields = {name: getattr(tried, name) for name in Mutated.model_fields}
+            record.keep_mutated(task.id or "", tried.tree, Mutated(**fields))
+        for looked in task.evaluator_probes:
+            test = looked.arguments.get("test") if isinstance(looked.arguments, dict) else None
+            if isinstance(test, str) and not looked.is_error:
+                told = ToolResult(call_id=looked.call_id, content=looked.content)
+                record.keep_told(looked.tree, test, told)
+    return record
+
+
+def _unread_at_the_end(verdicts: list[EvaluatorVerdict]) -> int:
+    return sum(1 for _ in itertools.takewhile(lambda entry: entry.parse_failed, verdicts[::-1]))
+
+
+def _sent_back(attempt: AttemptState, since: int) -> dict[str, LedgerEntry]:
+    """Give a person's verdicts on cases that were not yet told."""
+    words = attempt.all(OperatorSpoke, since)
+    return {word.call_id: word.entry for word in words if word.call_id and word.entry}

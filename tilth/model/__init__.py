@@ -1,0 +1,1 @@
+"""The models: messages, the endpoint they go to, and recorded answers."""

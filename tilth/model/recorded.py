@@ -1,0 +1,109 @@
+"""Recorded answers: a model that says again what a log says was said, without key or network."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tilth.base.errors import ProviderError
+from tilth.contract.operator_word import OperatorWord
+from tilth.log.conversations import turn_of
+from tilth.log.events import Event, ModelCall, PromptAssembled
+from tilth.model.messages import Conversation, OnRetry, Role, Turn
+from tilth.replay.recording import Attempt, Recording, counts
+
+THE_END = "the recording ends here"
+
+
+class Script:
+    """Follow a play event by event, and know which answer comes next.
+
+    It is a sink of the play's own log. A task that the recording has not begun at this point ends
+    the play there, as the recorded start ended.
+    """
+
+    def __init__(self, recording: Recording) -> None:
+        self.recording = recording
+        self.start = 0
+        self._begun: dict[str, int] = {}
+        self._given: dict[tuple[str, int, Role], int] = {}
+        self._task_id = ""
+        self._steps = 0
+        self._words = list(recording.words.heard)
+
+    def take(self, event: Event) -> None:
+        """Hear what the play does."""
+        self._steps += counts(event)
+        task_id = event.scope.task_id or ""
+        if event.type == "context_reset":
+            self._open(task_id)
+        elif isinstance(event.payload, PromptAssembled) and event.payload.role is Role.WORKER:
+            self._begun[task_id] = self._begun.get(task_id, 0) + 1
+            self._task_id = task_id
+
+    def words_due(self) -> tuple[OperatorWord, ...]:
+        """Give what a person had said by now and was heard in this start."""
+        return tuple(
+            each.word
+            for each in self._words
+            if each.start == self.start and each.after <= self._steps
+        )
+
+    def words_coming(self) -> tuple[OperatorWord, ...]:
+        """Give what waited when this start began and is heard in it, now or later."""
+        return tuple(each.word for each in self._words if each.start == self.start and each.waited)
+
+    def words_missed(self, number: int) -> tuple[OperatorWord, ...]:
+        """Give what the starts before this one did not come to hear."""
+        return tuple(each.word for each in self._words if each.start < number)
+
+    def word_heard(self, word: OperatorWord) -> None:
+        """Leave out a word that was taken up."""
+        self._words = [each for each in self._words if each.word.id != word.id]
+
+    @property
+    def attempt(self) -> Attempt | None:
+        """Give the recorded attempt that is being played."""
+        begun = self._begun.get(self._task_id, 0)
+        attempts = self.recording.attempts.get(self._task_id, [])
+        return attempts[begun - 1] if 0 < begun <= len(attempts) else None
+
+    def answer(self, role: Role) -> Turn:
+        """Give the next recorded answer to a role, or raise where there is none in this start."""
+        attempt = self.attempt
+        key = (self._task_id, self._begun.get(self._task_id, 0), role)
+        given = self._given.get(key, 0)
+        answers = attempt.answers.get(role, []) if attempt else []
+        if given >= len(answers) or answers[given][0] > self.start:
+            raise ProviderError(THE_END)
+        self._given[key] = given + 1
+        return turn_of(self.recording.payload(answers[given][1], ModelCall))
+
+    def _open(self, task_id: str) -> None:
+        attempts = self.recording.attempts.get(task_id, [])
+        begun = self._begun.get(task_id, 0)
+        if begun >= len(attempts) or attempts[begun].start > self.start:
+            raise ProviderError(THE_END)
+
+
+class RecordedModel:
+    """Answer conversations from a recording; `pause` may keep a pace that can be watched."""
+
+    endpoint = "recording"
+
+    def __init__(
+        self,
+        script: Script,
+        role: Role,
+        name: str,
+        pause: Callable[[Turn], None] = lambda turn: None,
+    ) -> None:
+        self.name = name
+        self._script = script
+        self._role = role
+        self._pause = pause
+
+    def respond(self, conversation: Conversation, on_retry: OnRetry) -> Turn:
+        """Give the next recorded answer, whatever was asked."""
+        turn = self._script.answer(self._role)
+        self._pause(turn)
+        return turn

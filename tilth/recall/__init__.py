@@ -1,1 +1,0 @@
-"""Recall: a session read back from its log."""

@@ -1,0 +1,1 @@
+"""The replay: a recorded session played again and compared with its record."""

@@ -1,0 +1,265 @@
+"""The recording: a session's log, read so that it can be played again and compared.
+
+What happened is the state's to say; this adds an index, not the log: where each answer and each
+result stands. It writes nothing.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeVar
+
+from tilth.base.errors import CorruptSession, UserError
+from tilth.contract.operator_word import OperatorWord, Verb
+from tilth.contract.verdict import Decision
+from tilth.log.events import (
+    BlockerRaised,
+    CaseSubmitted,
+    Committed,
+    ContextReset,
+    EvaluatorVerdict,
+    Event,
+    ModelCall,
+    OperatorSpoke,
+    Payload,
+    PromptAssembled,
+    SessionResume,
+    SessionStart,
+    TaskFailed,
+    ToolResulted,
+    ValidatorRun,
+)
+from tilth.log.reader import parse_event, read_events
+from tilth.log.state import SessionState, apply
+from tilth.log.task_state import AttemptState
+from tilth.model.messages import Role
+from tilth.session.store import parse_line
+
+_PLAYED = frozenset({Role.WORKER, Role.EVALUATOR})
+_Payload = TypeVar("_Payload", bound=Payload)
+
+
+@dataclass(frozen=True)
+class Start:
+    """Hold with what one start or resume of the session set out."""
+
+    settings: Mapping[str, str]
+    fresh: bool
+    worktree_lost: bool
+
+
+@dataclass(frozen=True)
+class Step:
+    """Hold one thing that came of an attempt, in words that can be compared."""
+
+    seq: int
+    what: str
+
+
+@dataclass(frozen=True)
+class Landing:
+    """Hold the commit an attempt ended in."""
+
+    seq: int
+    kind: str
+    commit: str
+    tree: str
+
+
+@dataclass
+class Attempt:
+    """Hold where everything stands that belongs to one conversation of the worker."""
+
+    task_id: str
+    start: int
+    # The start it was given in, and the number of its line.
+    answers: dict[Role, list[tuple[int, int]]] = field(default_factory=dict)
+    results: dict[str, int] = field(default_factory=dict)
+    interrupted: set[str] = field(default_factory=set)
+    steps: tuple[Step, ...] = ()
+    landing: Landing | None = None
+
+
+@dataclass(frozen=True)
+class HeardWord:
+    """Hold a word that a run heard: in which start, and after how many answers and verdicts."""
+
+    start: int
+    after: int
+    word: OperatorWord
+    # Said before this start and heard in it: its task was not begun anew here.
+    waited: bool = False
+
+
+class RecordedWords:
+    """Sort what a person said: in the middle of a start, or before one, while nothing ran.
+
+    What nothing of a start came after is as good as said before the next one.
+    """
+
+    def __init__(self) -> None:
+        self.heard: list[HeardWord] = []
+        self.at_rest: dict[int, list[OperatorWord]] = {}
+        self._steps = 0
+        self._begun: set[str] = set()
+        self._waiting: list[tuple[int, OperatorWord]] = []
+
+    def read(self, event: Event, state: SessionState) -> None:
+        """Take in one event; the state is as it is after it."""
+        match event.payload:
+            case OperatorSpoke(verb=verb, refused=None) as spoken if verb is not Verb.STOP:
+                self._waiting.append((self._steps, _word(spoken)))
+            case SessionStart() | SessionResume():
+                self.rest(sum(start.worked for start in state.starts[:-1]))
+                self._begun = set()
+            case ContextReset() | ModelCall() if event.task_id is not None:
+                self._place(_number(state))
+            case Committed() if event.task_id in self._accepted() and _at_work(state):
+                self._place(_number(state))
+        if isinstance(event.payload, ContextReset):
+            self._begun.add(event.task_id or "")
+        self._steps += counts(event)
+
+    def _place(self, number: int) -> None:
+        """Have what was said so far be heard here, in the middle of a start."""
+        self.heard += (
+            HeardWord(number, after, word, waited=word.task not in self._begun)
+            for after, word in self._waiting
+        )
+        self._waiting = []
+
+    def _accepted(self) -> set[str | None]:
+        return {word.task for _, word in self._waiting if word.decision is Decision.ACCEPT}
+
+    def rest(self, number: int) -> None:
+        """Have what was said so far precede the start of this number."""
+        self.at_rest.setdefault(number, []).extend(word for _, word in self._waiting)
+        self._waiting = []
+
+
+def _at_work(state: SessionState) -> bool:
+    return not state.stopped and bool(state.starts) and state.starts[-1].worked
+
+
+def counts(event: Event) -> bool:
+    """Tell whether an event is a step by which the place of a word is told."""
+    if isinstance(event.payload, ModelCall):
+        return event.task_id is not None and event.payload.role in _PLAYED
+    return isinstance(event.payload, EvaluatorVerdict)
+
+
+def _word(spoken: OperatorSpoke) -> OperatorWord:
+    return OperatorWord(**{name: getattr(spoken, name) for name in OperatorWord.model_fields})
+
+
+class Recording:
+    """Read one log into its index."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.attempts: dict[str, list[Attempt]] = {}
+        self._places = _line_places(path)
+        self.words = RecordedWords()
+        state = SessionState()
+        for event in read_events(path):
+            state = apply(state, event)
+            self._index(event, state)
+            self.words.read(event, state)
+        self.words.rest(sum(start.worked for start in state.starts))
+        self.state = state
+        self.starts = _starts(state)
+        for task_id, attempts in self.attempts.items():
+            begun = (each for each in state.task(task_id).attempts if each.conversation)
+            for attempt, known in zip(attempts, begun, strict=True):
+                attempt.steps = tuple(_steps(known))
+                attempt.landing = _landing(known)
+
+    @property
+    def opening(self) -> SessionStart:
+        """Give the session's first event, without which nothing can be played."""
+        if self.state.start is None:
+            raise UserError(f"{self.path}: no session_start in it: there is nothing to play")
+        return self.state.start
+
+    def payload(self, seq: int, kind: type[_Payload]) -> _Payload:
+        """Read one event's payload from the log."""
+        with self.path.open("rb") as file:
+            file.seek(self._places[seq - 1])
+            payload = parse_event(parse_line(file.readline(), self.path, seq)).payload
+        if not isinstance(payload, kind):
+            raise CorruptSession(f"{self.path}: line {seq} is no {kind.__name__}")
+        return payload
+
+    def _index(self, event: Event, state: SessionState) -> None:
+        task_id, payload = event.task_id or "", event.payload
+        if isinstance(payload, PromptAssembled) and payload.role is Role.WORKER:
+            attempt = Attempt(task_id, _number(state))
+            self.attempts.setdefault(task_id, []).append(attempt)
+        elif task_id in self.attempts:
+            attempt = self.attempts[task_id][-1]
+            if isinstance(payload, ModelCall) and payload.role in _PLAYED:
+                attempt.answers.setdefault(payload.role, []).append((_number(state), event.seq))
+            elif isinstance(payload, ToolResulted):
+                attempt.results[payload.call_id] = event.seq
+                if payload.interrupted:
+                    attempt.interrupted.add(payload.call_id)
+
+
+def _number(state: SessionState) -> int:
+    """Number the start at hand among those that are played."""
+    return sum(start.worked for start in state.starts[:-1])
+
+
+def _starts(state: SessionState) -> tuple[Start, ...]:
+    """Give the starts to play: one in which no task was begun left nothing but a lost worktree."""
+    starts, lost = [], False
+    for start in state.starts:
+        resume = start.resume
+        lost = lost or (resume is not None and resume.worktree_lost)
+        if start.worked or start is state.starts[-1]:
+            fresh = resume is not None and resume.reattached is None
+            starts.append(Start(start.settings, fresh, lost))
+            lost = False
+    return tuple(starts)
+
+
+def _landing(attempt: AttemptState) -> Landing | None:
+    for event in reversed(attempt.milestones):
+        if isinstance(event.payload, Committed):
+            commit = event.payload
+            return Landing(event.seq, commit.kind, commit.commit, commit.tree)
+    return None
+
+
+def _steps(attempt: AttemptState) -> Iterator[Step]:
+    for event in attempt.milestones:
+        match event.payload:
+            case CaseSubmitted(tree=tree):
+                yield Step(event.seq, f"case on tree {tree}")
+            case ValidatorRun() as run:
+                yield Step(event.seq, f"{run.name} {'passed' if run.passed else 'failed'}")
+            case EvaluatorVerdict() as ruled:
+                category = f" ({ruled.rejection_category})" if ruled.rejection_category else ""
+                yield Step(event.seq, f"verdict {ruled.verdict}{category}")
+            case OperatorSpoke():
+                yield Step(event.seq, "sent back by a person")
+            case BlockerRaised(contract_at_fault=at_fault):
+                yield Step(event.seq, "blocker upheld" if at_fault else "blocker refused")
+            case TaskFailed(reason=reason):
+                yield Step(event.seq, f"failed: {reason}")
+
+
+def _line_places(path: Path) -> array[int]:
+    places = array("Q")
+    try:
+        with path.open("rb") as file:
+            place = 0
+            for raw in file:
+                places.append(place)
+                place += len(raw)
+    except OSError as error:
+        raise UserError(f"{path}: the recording cannot be read: {error.strerror}") from None
+    return places

@@ -1,0 +1,119 @@
+"""At rest: a person's words taken up by the command that says them, under the session's lock.
+
+What asks for no model and no gate is done here at once: the record, the moves of the plan. Only new
+attempts wait for a resume, and a landing for whoever has a worktree and a gate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from tilth.base.clock import SystemClock, stamp
+from tilth.config.secrets import Mask
+from tilth.contract.operator_word import OperatorWord, Verb
+from tilth.contract.prd import Status
+from tilth.log.events import Emit, OperatorSpoke
+from tilth.log.reattach import exchange_of
+from tilth.log.state import SessionState, fold
+from tilth.log.summary import summary
+from tilth.log.writer import Emitter, EventLog
+from tilth.session.inbox import Inbox, LoggedWords
+from tilth.session.parts import save_report
+from tilth.session.session import Session, SessionStatus
+from tilth.task.words import TOO_LATE, Exchange, lands, settle, take_up, waiting
+
+
+@dataclass(frozen=True)
+class Desk:
+    """Hold what words need of a session at rest, and the exchange that is to go on, if any."""
+
+    record: Session
+    emit: Emit
+    words: LoggedWords
+    exchange: Exchange | None
+
+    def stamp(self) -> str:
+        return stamp(SystemClock().now())
+
+
+@contextmanager
+def open_desk(session: Session, mask: Mask) -> Iterator[Desk]:
+    """Open the log of a locked session for words; summary, status and report tell of them then."""
+    before = fold(session.events(), conversations=True)
+    log = EventLog(
+        session.log_path, session=session.id, clock=SystemClock(), mask=mask, before=before
+    )
+    try:
+        emit = Emitter(log)
+        words = LoggedWords(Inbox(session.directory), log)
+        yield Desk(session, emit, words, _exchange(session, before, emit))
+        session.save_summary(summary(log.state))
+        restate(session)
+        save_report(session, log.state)
+    finally:
+        log.close()
+
+
+def take_up_waiting(desk: Desk) -> tuple[OperatorSpoke, ...]:
+    """Take up what lies in the inbox; a landing is left for whoever has a gate."""
+    settle(desk)
+    spoken = []
+    for word in waiting(desk):
+        if word.verb is Verb.STOP:
+            spoken.append(_too_late(desk, word))
+        elif not lands(desk.record.plan, word):
+            spoken.append(take_up(desk, word, desk.exchange))
+    return tuple(spoken)
+
+
+def take_up_leftovers(session: Session, state: SessionState | None, mask: Mask) -> bool:
+    """Take up what a session that ended has left, and put right what a kill left half done.
+
+    The lock must be held. Tells whether there was anything to look at.
+    """
+    spoken = state is not None and bool(state.words)
+    if Inbox(session.directory).is_empty and not spoken:
+        return False
+    with open_desk(session, mask) as desk:
+        take_up_waiting(desk)
+    return True
+
+
+def restate(session: Session) -> None:
+    """Have the checkpoint say whether there is work again, or none any more."""
+    plan, status = session.plan, session.checkpoint.status
+    over = (SessionStatus.DONE, SessionStatus.FAILED, SessionStatus.WAITING)
+    if plan.all_done and status in (*over, SessionStatus.STOPPED):
+        session.save_checkpoint(SessionStatus.DONE)
+    elif status is SessionStatus.DONE or (
+        status is SessionStatus.FAILED and not plan.with_status(Status.FAILED)
+    ):
+        session.save_checkpoint(SessionStatus.STOPPED)
+
+
+def _too_late(desk: Desk, word: OperatorWord) -> OperatorSpoke:
+    spoken = OperatorSpoke(**dict(word), refused=TOO_LATE)
+    desk.emit(spoken)
+    desk.words.remove(word)
+    return spoken
+
+
+def _exchange(session: Session, state: SessionState, emit: Emit) -> Exchange | None:
+    """Find the conversation that a resume goes on with, and the case that waits in it."""
+    if not state.open_tasks:
+        return None
+    known = state.open_tasks[-1]
+    stood = exchange_of(known, state)
+    task = session.plan.task(known.id or "")
+    if stood.thread is None or task is None:
+        return None
+    judged = task.status is Status.PENDING_EVAL and stood.open_turn is not None
+    attempt = known.attempt
+    return Exchange(
+        task_id=task.id,
+        conversation=stood.thread.conversation.id,
+        emit=emit.bind(task_id=task.id, trace_id=attempt.trace_id, iter=attempt.iterations),
+        case=stood.submitted.call_id if judged and stood.submitted else None,
+    )

@@ -1,0 +1,90 @@
+"""A session's branch and worktree: each made where it is missing, and refused where it was moved.
+
+A first start and a resume take the same steps, so a crash at any step of the first is mended by the
+next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from tilth.base.errors import CorruptSession
+from tilth.git.commits import CommitRecord, seed_message
+from tilth.git.workspace import Workspace
+from tilth.log.events import Emit, SeedCommitted
+from tilth.log.state import SessionState
+from tilth.session.session import Session
+
+
+def make_worktree(session: Session, workspace: Workspace, memory: SessionState) -> bool:
+    """Make branch and worktree where they are missing; tell whether a worktree had been lost."""
+    lost = _make_missing(session, workspace, memory)
+    check_branch(session, workspace, memory)
+    return lost
+
+
+def _make_missing(session: Session, workspace: Workspace, memory: SessionState) -> bool:
+    workspace.clear_locks()
+    if workspace.tip() is None:
+        if memory.start is not None:
+            was = memory.tip or session.checkpoint.base_commit
+            raise CorruptSession(
+                f"branch {workspace.branch} is gone from {workspace.source.root}; put it back with "
+                f"`git branch {workspace.branch} {was}`, or give the session up with "
+                f"`tilth reset {session.id}`"
+            )
+        workspace.create(session.checkpoint.base_commit)
+    elif not workspace.attached():
+        workspace.rebuild()
+        return memory.start is not None
+    elif memory.start is None:
+        workspace.restore(memory.tip or session.checkpoint.base_commit)
+    return False
+
+
+def check_branch(session: Session, workspace: Workspace, memory: SessionState) -> None:
+    """Refuse a branch that somebody else has moved: the record would no longer be about it."""
+    tip = workspace.tip()
+    known = {session.checkpoint.base_commit} if memory.tip is None else {memory.tip}
+    landed = memory.commits.get(memory.tip or "")
+    if landed is not None and landed.kind == "failed":
+        # A failed task's commit is taken off again by a resume, or set aside.
+        known.add(landed.parent)
+    if tip in known:
+        return
+    newest = workspace.newest()
+    if newest is not None and newest.session == session.id and newest.parent in known:
+        return
+    was = memory.tip or session.checkpoint.base_commit
+    raise CorruptSession(
+        f"branch {workspace.branch} was moved: it is at {tip}, the session left it at {was}; move "
+        f"it back with `git update-ref refs/heads/{workspace.branch} {was}`, or give the session "
+        f"up with `tilth reset {session.id}`"
+    )
+
+
+def commit_seed(session: Session, workspace: Workspace, emit: Emit) -> None:
+    """Commit the acceptance tests that the repository lacks, or find the commit that has them."""
+    base = session.checkpoint.base_commit
+    files = _new_tests(session, workspace, base)
+    if not files:
+        return
+    made = _seed_commit(workspace.commits(base))
+    if made is not None:
+        workspace.restore(made)
+    else:
+        message = seed_message(len(session.plan.tasks), len(files), session=session.id)
+        made = workspace.seed(files, message)
+    emit(SeedCommitted(commit=made, files=tuple(sorted(files))))
+
+
+def _new_tests(session: Session, workspace: Workspace, base: str) -> Mapping[str, bytes]:
+    """Give the seed tests that the repository does not hold already, as they are."""
+    tests = {f"tests/{path.name}": path.read_bytes() for path in session.seed_tests.iterdir()}
+    return {
+        path: content for path, content in tests.items() if workspace.read(base, path) != content
+    }
+
+
+def _seed_commit(records: tuple[CommitRecord, ...]) -> str | None:
+    return next((record.id for record in records if record.task is None), None)

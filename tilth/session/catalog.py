@@ -1,0 +1,102 @@
+"""The catalog: which sessions there are, which could go on, and which one a command means.
+
+It needs no key, takes no lock and changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from tilth.base.clock import SystemClock
+from tilth.base.errors import CorruptSession, UnknownSession
+from tilth.config.secrets import Mask
+from tilth.config.settings import Settings, load
+from tilth.git.source import SourceRepo
+from tilth.log.events import SessionStart
+from tilth.session.session import Session, SessionStatus, find_session, list_sessions
+from tilth.session.store import lock_holder
+
+_RESUMABLE = frozenset(
+    {
+        SessionStatus.RUNNING,
+        SessionStatus.STOPPED,
+        SessionStatus.FAILED,
+        SessionStatus.WAITING,
+    }
+)
+
+
+def find(wanted: str, environ: Mapping[str, str]) -> Session:
+    """Open the session an id, a unique prefix or `latest` names, for reading only."""
+    return open_to_look(load({}, environ), wanted)
+
+
+def open_to_look(settings: Settings, wanted: str) -> Session:
+    """Open a session of these settings for reading only."""
+    return _look(settings, find_session(settings.sessions_dir, wanted))
+
+
+def readable_sessions(settings: Settings) -> Iterator[Session]:
+    """Give every session whose checkpoint can be read, newest first."""
+    for name in reversed(list_sessions(settings.sessions_dir)):
+        session = _look(settings, name)
+        try:
+            _ = session.checkpoint
+        except CorruptSession:
+            continue
+        yield session
+
+
+def sessions_of(
+    settings: Settings, source: SourceRepo, *wanted: SessionStatus
+) -> tuple[Session, ...]:
+    """Give the sessions of a repository in one of these states, newest first."""
+    return tuple(
+        session
+        for session in readable_sessions(settings)
+        if session.checkpoint.status in wanted and session.checkpoint.source == str(source.root)
+    )
+
+
+def resumable_sessions(settings: Settings) -> tuple[Session, ...]:
+    """Give the sessions that could go on now, newest first; broken ones are passed over."""
+    return tuple(session for session in readable_sessions(settings) if _can_resume(session))
+
+
+def latest_to_resume(settings: Settings) -> str:
+    """Choose the newest session that can go on; else an open interview, else one that is done."""
+    sessions = resumable_sessions(settings)
+    if sessions:
+        return sessions[0].id
+    for status in (SessionStatus.INTERVIEWING, SessionStatus.DONE):
+        for session in readable_sessions(settings):
+            if session.checkpoint.status is status and holder_of(session) is None:
+                return session.id
+    raise UnknownSession(f"no session in {settings.sessions_dir} can be resumed; see `tilth info`")
+
+
+def holder_of(session: Session) -> str | None:
+    """Give the pid of the process that holds a session's lock, if one does."""
+    return lock_holder(session.directory / "lock")
+
+
+def _can_resume(session: Session) -> bool:
+    if session.checkpoint.status not in _RESUMABLE:
+        return False
+    gave_up = session.checkpoint.status is SessionStatus.FAILED
+    if gave_up and session.checkpoint.prd is None and not _has_begun(session):
+        # Given up before it ran: starting it is no resume.
+        return False
+    return holder_of(session) is None
+
+
+def _has_begun(session: Session) -> bool:
+    try:
+        return any(isinstance(event.payload, SessionStart) for event in session.events())
+    except CorruptSession:
+        return False
+
+
+def _look(settings: Settings, name: str) -> Session:
+    # What is on disk was masked when it was written.
+    return Session.look(settings.sessions_dir, name, clock=SystemClock(), mask=Mask())

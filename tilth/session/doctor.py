@@ -1,0 +1,321 @@
+"""The doctor: what Tilth needs on this machine, checked one by one, each with its fix.
+
+It changes nothing and never stops at the first trouble: what cannot be checked is a finding too.
+Nothing is sent anywhere unless it is asked to try the endpoints.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import stat
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from tilth.base.clock import SystemClock
+from tilth.base.errors import ProviderError, TilthError, ToolError, UserError
+from tilth.config.secrets import Mask
+from tilth.config.settings import Endpoint, SandboxChoice, Settings, known_secrets, load
+from tilth.git.command import OLDEST_GIT, base_environment, execute
+from tilth.model.messages import Conversation, RetryNotice, Role
+from tilth.model.reviewers import is_same_model, read_reviewers
+from tilth.sandbox.confinement import Command, environment, run
+from tilth.session.measured import is_measured
+from tilth.session.session import Session, SessionStatus, list_sessions
+from tilth.session.store import lock_holder
+from tilth.tools import find_ruff
+
+OLDEST_PYTHON = (3, 11)
+WARN_BELOW_BYTES = 1_000_000_000
+FAIL_BELOW_BYTES = 100_000_000
+_STARTING_S = 30.0
+_STALL_S = 30.0
+_LATER = "check the address and the network, or try again later"
+
+
+class Grade(StrEnum):
+    """Say how a check went."""
+
+    PASS = "pass"  # noqa: S105  # not a password
+    WARN = "warn"
+    FAIL = "fail"
+
+
+@dataclass(frozen=True)
+class Check:
+    """Hold one finding; `fix` says what to do about it."""
+
+    name: str
+    grade: Grade
+    found: str
+    fix: str = ""
+
+
+def examine(
+    environ: Mapping[str, str], *, online: bool = False, notify: bool = False
+) -> tuple[Check, ...]:
+    """Check everything; `online` sends each endpoint a tiny request, `notify` sends you a word."""
+    checks = [*_programs(environ)]
+    try:
+        settings = load({}, environ)
+    except UserError as error:
+        checks += [
+            Check("settings", Grade.FAIL, line, "correct it, see `.env.example`")
+            for line in str(error).splitlines()
+        ]
+        return tuple(checks)
+    checks += _settings(settings, environ)
+    checks += _python_for_tests(settings, environ)
+    checks.append(_sandbox(settings))
+    checks += _ground(settings)
+    checks += _sessions(settings)
+    checks += _models(settings)
+    if online:
+        checks += _endpoints(settings)
+    if notify:
+        checks += _notifications(settings, environ)
+    return tuple(checks)
+
+
+def _programs(environ: Mapping[str, str]) -> Iterator[Check]:
+    version = ".".join(map(str, sys.version_info[:3]))
+    fine = sys.version_info >= OLDEST_PYTHON
+    newer = "install Python 3.11 or newer and Tilth with it"
+    yield Check("python", Grade.PASS if fine else Grade.FAIL, version, "" if fine else newer)
+    yield _git()
+    yield _ruff(environ)
+
+
+def _git() -> Check:
+    fix = f"install git {OLDEST_GIT} or newer"
+    try:
+        done = execute(["--version"], base_environment(), Path("/"))
+    except TilthError as error:
+        return Check("git", Grade.FAIL, str(error), fix)
+    said = done.stdout.decode("utf-8", "replace").strip()
+    return grade_git(said)
+
+
+def grade_git(said: str) -> Check:
+    """Judge what `git --version` printed."""
+    fix = f"install git {OLDEST_GIT} or newer"
+    numbers = re.search(r"(\d+)\.(\d+)", said)
+    if numbers is None:
+        return Check("git", Grade.FAIL, f"its version cannot be read: {said!r}", fix)
+    version = (int(numbers[1]), int(numbers[2]))
+    oldest = tuple(int(part) for part in OLDEST_GIT.split("."))
+    if version < oldest:
+        return Check("git", Grade.FAIL, f"{said} is too old", fix)
+    return Check("git", Grade.PASS, said.removeprefix("git version "))
+
+
+def _ruff(environ: Mapping[str, str]) -> Check:
+    found = find_ruff()
+    if found is None:
+        return Check("ruff", Grade.FAIL, "it did not come with Tilth", "install Tilth again")
+    try:
+        said = _said((str(found), "--version"), environ)
+    except ToolError as error:
+        return Check("ruff", Grade.FAIL, str(error), "install Tilth again")
+    return Check("ruff", Grade.PASS, said.removeprefix("ruff "))
+
+
+def _python_for_tests(settings: Settings, environ: Mapping[str, str]) -> Iterator[Check]:
+    """Try the interpreter that is set, else Tilth's own; a project's own is not started here."""
+    python = settings.python or Path(sys.executable)
+    whose = "TILTH_PYTHON" if settings.python else "Tilth's own Python"
+    question = "import pytest; print(pytest.__version__)"
+    fix = f"install pytest for {python}, or point TILTH_PYTHON at one that has it"
+    try:
+        said = _said((str(python), "-I", "-B", "-c", question), environ)
+    except ToolError as error:
+        yield Check("pytest", Grade.FAIL, f"{whose}: {error}", fix)
+    else:
+        yield Check("pytest", Grade.PASS, f"{said}, in {whose}")
+
+
+def _said(argv: tuple[str, ...], environ: Mapping[str, str]) -> str:
+    """Start a program that only tells its version."""
+    env = environment(environ, home=Path("/nonexistent"))
+    command = Command(argv=argv, cwd=Path("/"), env=env, timeout_s=_STARTING_S)
+    finished = run(command)
+    if finished.exit_code != 0:
+        last = (finished.output.strip().splitlines() or ["it said nothing"])[-1]
+        raise ToolError(f"exit {finished.exit_code}: {last}")
+    return finished.output.strip()
+
+
+def _settings(settings: Settings, environ: Mapping[str, str]) -> Iterator[Check]:
+    path = settings.env_file
+    if path.is_file():
+        yield Check("settings", Grade.PASS, f"read from {path} and the environment")
+        if stat.S_IMODE(path.stat().st_mode) & 0o077:
+            yield Check("settings", Grade.WARN, f"others can read {path}", f"chmod 600 {path}")
+    else:
+        yield Check("settings", Grade.PASS, "read from the environment; `tilth init` writes a file")
+    for line in settings.unknown:
+        yield Check("settings", Grade.WARN, line, "correct the name or take it out")
+    try:
+        read_reviewers(settings, environ)
+    except UserError as error:
+        for line in str(error).splitlines():
+            yield Check("settings", Grade.FAIL, line, "correct the file")
+
+
+def _sandbox(settings: Settings) -> Check:
+    from tilth.sandbox.choose import open_wall
+    from tilth.sandbox.describe import describe
+
+    if settings.sandbox is SandboxChoice.OFF:
+        found = "OFF: what a model runs has your rights, your files and your network"
+        return Check("sandbox", Grade.WARN, found, "unset TILTH_SANDBOX unless in a container")
+    try:
+        with open_wall(settings.sandbox) as wall:
+            return Check("sandbox", Grade.PASS, describe(wall)[0])
+    except UserError as error:
+        return Check("sandbox", Grade.FAIL, error.problem, error.fix)
+
+
+def _ground(settings: Settings) -> Iterator[Check]:
+    """Look at the place where sessions live, or will live once there is one."""
+    wanted = settings.sessions_dir
+    place = next(path for path in (wanted, *wanted.parents) if os.path.lexists(path))
+    move = "fix its access, or set TILTH_SESSIONS_DIR to another place"
+    if not place.is_dir():
+        yield Check("sessions", Grade.FAIL, f"{place} is not a directory", move)
+        return
+    if not os.access(place, os.W_OK | os.X_OK):
+        yield Check("sessions", Grade.FAIL, f"{place} cannot be written", move)
+    else:
+        later = "" if place == wanted else " (made when it is needed)"
+        yield Check("sessions", Grade.PASS, f"{wanted} is writable{later}")
+    try:
+        free = shutil.disk_usage(place).free
+    except OSError as error:
+        yield Check("disk", Grade.WARN, f"free space at {place} is unknown: {error.strerror}")
+    else:
+        yield grade_disk(free, place)
+
+
+def grade_disk(free: int, place: Path) -> Check:
+    """Judge how much room there is for sessions."""
+    found = f"{free / 1e9:.1f} GB free at {place}"
+    fix = "free some space, or set TILTH_SESSIONS_DIR to a larger disk"
+    if free < FAIL_BELOW_BYTES:
+        return Check("disk", Grade.FAIL, f"{free / 1e6:.0f} MB free at {place}", fix)
+    if free < WARN_BELOW_BYTES:
+        return Check("disk", Grade.WARN, found, fix)
+    return Check("disk", Grade.PASS, found)
+
+
+def _sessions(settings: Settings) -> Iterator[Check]:
+    for name in list_sessions(settings.sessions_dir):
+        session = Session.look(settings.sessions_dir, name, clock=SystemClock(), mask=Mask())
+        try:
+            status = session.checkpoint.status
+            if status is not SessionStatus.INTERVIEWING:
+                session.plan  # noqa: B018  # read for what it may raise
+        except UserError as error:
+            mend = f"`tilth resume {name}` mends what can be mended"
+            yield Check("session", Grade.WARN, str(error), mend)
+            continue
+        if status is SessionStatus.RUNNING and lock_holder(session.directory / "lock") is None:
+            found = f"{name} was interrupted and nobody works on it"
+            yield Check("session", Grade.WARN, found, f"`tilth resume {name}` goes on with it")
+
+
+def _models(settings: Settings) -> Iterator[Check]:
+    where = f"in the environment or in {settings.env_file}"
+    if settings.api_key is None:
+        fix = f"set TILTH_API_KEY {where}"
+        yield Check("key", Grade.WARN, "no key is set; a run needs one", fix)
+    else:
+        yield Check("key", Grade.PASS, "set")
+    worker, evaluator = settings.endpoint(Role.WORKER), settings.endpoint(Role.EVALUATOR)
+    if settings.worker_model is None:
+        fix = f"set TILTH_WORKER_MODEL {where}"
+        yield Check("model", Grade.WARN, "no worker model is set; a run needs one", fix)
+    else:
+        yield Check("model", Grade.PASS, f"worker {settings.worker_model}")
+    if not settings.evaluate:
+        fix = "unset TILTH_EVALUATE"
+        yield Check("evaluator", Grade.WARN, "off: validators alone decide", fix)
+    elif worker is not None and evaluator is not None:
+        if is_same_model(evaluator, worker):
+            found = "the worker's own model on its own endpoint: a weaker second look"
+            yield Check("evaluator", Grade.WARN, found, "set TILTH_EVALUATOR_MODEL to another")
+        else:
+            yield Check("evaluator", Grade.PASS, evaluator.model)
+        if not is_measured(settings.home, evaluator.model):
+            found = f"{evaluator.model} was never measured: how often it errs is not known"
+            yield Check("measured", Grade.WARN, found, "measure it with `tilth eval-check`")
+
+
+def _endpoints(settings: Settings) -> Iterator[Check]:
+    roles: dict[tuple[str, str | None, str], list[Role]] = {}
+    known: dict[Role, Endpoint] = {}
+    for role in Role:
+        endpoint = settings.endpoint(role)
+        if endpoint is not None and (role is not Role.EVALUATOR or settings.evaluate):
+            key = (endpoint.model, endpoint.base_url, endpoint.api_key.get_secret_value())
+            roles.setdefault(key, []).append(role)
+            known[role] = endpoint
+    if not roles:
+        fix = "set TILTH_API_KEY and TILTH_WORKER_MODEL"
+        yield Check("endpoint", Grade.FAIL, "cannot be tried without key and model", fix)
+    for named in roles.values():
+        yield _try(known[named[0]], named[0], ", ".join(named))
+
+
+def _notifications(settings: Settings, environ: Mapping[str, str]) -> Iterator[Check]:
+    """Send one word to every channel."""
+    from tilth.session.notify import Kind, Word, channels, try_channel
+
+    mask = Mask(known_secrets(settings))
+    word = Word(kind=Kind.TEST, session="", text="This is a test: word from Tilth reaches you.")
+    found = channels(settings, environ)
+    if not found:
+        fix = "set TILTH_NOTIFY or TILTH_NOTIFY_COMMAND"
+        yield Check("notify", Grade.WARN, "nobody is told how a run ends", fix)
+    for channel in found:
+        error = try_channel(channel, word)
+        if error is None:
+            yield Check("notify", Grade.PASS, f"{channel.name}: sent")
+        else:
+            said, fix = f"{channel.name}: {mask.known(error)}", "correct the setting"
+            yield Check("notify", Grade.FAIL, said, fix)
+
+
+def _try(endpoint: Endpoint, role: Role, roles: str) -> Check:
+    """Send one tiny request."""
+    from tilth.model.provider import AnthropicModel, ModelConfig
+
+    config = ModelConfig(
+        model=endpoint.model,
+        api_key=endpoint.api_key.get_secret_value(),
+        base_url=endpoint.base_url,
+        extra_headers=endpoint.revealed_headers(),
+        stall_s=_STALL_S,
+    )
+    model = AnthropicModel(config, sleep=lambda seconds: None)
+    head = {"max_tokens": 1, "model": endpoint.model}
+    conversation = Conversation.from_head("doctor", role, head)
+    conversation.say("Hi")
+    try:
+        turn = model.respond(conversation, _give_up)
+    except ProviderError as error:
+        return Check("endpoint", Grade.FAIL, f"{roles}: {error.problem}", error.fix or _LATER)
+    finally:
+        model.close()
+    found = f"{roles}: {turn.model} at {model.endpoint} answered in {turn.latency_ms} ms"
+    return Check("endpoint", Grade.PASS, found)
+
+
+def _give_up(notice: RetryNotice) -> None:
+    """Stop at the first failed try; an answer of one token may well be empty."""
+    if not notice.is_empty:
+        raise ProviderError(notice.error, _LATER)

@@ -1,0 +1,205 @@
+"""Notifications: word to a person when a run ends or needs one, told from the events alone.
+
+A notifier is a sink beside the log. It sends from a thread of its own, so a slow channel slows no
+run, and what became of each word is told when the run closes. A word that cannot be sent is a
+warning, never an ending.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import queue
+import shlex
+import threading
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Protocol
+
+from tilth.base.errors import CorruptSession
+from tilth.base.safe_text import one_line
+from tilth.base.values import Value, jsonable
+from tilth.config.secrets import Mask
+from tilth.config.settings import Settings
+from tilth.contract.prd import Plan, Status
+from tilth.log.events import CapWarning, Event, Notified, OperatorRequested, QuotaWait, Stop
+from tilth.sandbox.program import give
+
+COMMAND_TIMEOUT_S = 10.0
+CLOSING_S = 15.0
+
+
+class Kind(StrEnum):
+    """Say what a person is told of."""
+
+    END = "end"
+    QUESTION = "question"
+    QUOTA_WAIT = "quota_wait"
+    CAP_WARNING = "cap_warning"
+    TEST = "test"
+
+
+class Word(Value):
+    """Hold what a person is told; as JSON it is what the command reads on stdin."""
+
+    kind: Kind
+    session: str
+    outcome: str | None = None
+    exit_code: int | None = None
+    task: str | None = None
+    text: str
+
+
+class Channel(Protocol):
+    """Reach a person; `send` gives what went wrong, if anything did."""
+
+    @property
+    def name(self) -> str: ...
+
+    def send(self, word: Word) -> str | None: ...
+
+
+@dataclass(frozen=True)
+class CommandChannel:
+    """Hand a word to a program of the user's, as one JSON on stdin."""
+
+    argv: tuple[str, ...]
+    environ: Mapping[str, str]
+    name: str = "command"
+
+    def send(self, word: Word) -> str | None:
+        text = json.dumps(jsonable(word), ensure_ascii=False) + "\n"
+        return give(self.argv, text, timeout_s=COMMAND_TIMEOUT_S, environ=self.environ)
+
+
+@dataclass(frozen=True)
+class AppriseChannel:
+    """Send a word through Apprise to one of the services it knows."""
+
+    url: str = field(repr=False)
+    name: str = "apprise"
+
+    def send(self, word: Word) -> str | None:
+        with warnings.catch_warnings():
+            # It uses what a later Python will not have; that is no news to our user.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            return self._send(word)
+
+    def _send(self, word: Word) -> str | None:
+        try:
+            import apprise
+        except ImportError:
+            return "Apprise is not installed: install `tilth[notify]`"
+        # It reports on its own logger, addresses and all.
+        logging.getLogger("apprise").disabled = True
+        service = apprise.Apprise()
+        if not service.add(self.url):
+            return "Apprise does not know such an address"
+        sent = service.notify(body=word.text, title=f"Tilth: {word.kind.replace('_', ' ')}")
+        return None if sent else "the service refused it or was not reached"
+
+
+def channels(settings: Settings, environ: Mapping[str, str]) -> tuple[Channel, ...]:
+    """Give the channels that the settings name; an address is named by its scheme alone."""
+    found: list[Channel] = []
+    for number, secret in enumerate(settings.notify, start=1):
+        url = secret.get_secret_value()
+        found.append(AppriseChannel(url, f"{url.partition('://')[0][:20]} ({number})"))
+    if settings.notify_command:
+        found.append(CommandChannel(tuple(shlex.split(settings.notify_command)), dict(environ)))
+    return tuple(found)
+
+
+def word_of(event: Event, plan: Plan | None = None) -> Word | None:
+    """Say what a person should hear of an event, if anything."""
+    session, task = event.session, event.scope.task_id
+    match event.payload:
+        case Stop(reason=reason, exit_code=code, detail=detail):
+            done = len(plan.with_status(Status.DONE)) if plan else 0
+            tasks = f", {done} of {len(plan.tasks)} tasks done" if plan else ""
+            why = f": {detail}" if detail else ""
+            text = one_line(f"session {session} ended: {reason} (exit {code}){tasks}{why}", 500)
+            outcome = str(reason)
+            return Word(kind=Kind.END, session=session, outcome=outcome, exit_code=code, text=text)
+        case OperatorRequested(request=request, kind=kind, text=text) if kind != "answer":
+            said = one_line(f"session {session} needs you: {request} ({task}): {text}", 500)
+            return Word(kind=Kind.QUESTION, session=session, task=task, text=said)
+        case CapWarning(cap=cap, used=used, limit=limit):
+            said = f"session {session} has used {used:g} of {limit:g} ({cap})"
+            return Word(kind=Kind.CAP_WARNING, session=session, task=task, text=said)
+        case QuotaWait(until=until, resumed=False):
+            said = one_line(f"session {session} waits for the endpoint's limit until {until}", 500)
+            return Word(kind=Kind.QUOTA_WAIT, session=session, task=task, text=said)
+    return None
+
+
+class Notifier:
+    """Send word of events to every channel, one after the other, from a thread."""
+
+    def __init__(
+        self, to: Sequence[Channel], mask: Mask, plan: Callable[[], Plan | None] = lambda: None
+    ) -> None:
+        self._channels = tuple(to)
+        self._mask = mask
+        self._plan = plan
+        self._waiting: queue.SimpleQueue[tuple[Word, Channel] | None] = queue.SimpleQueue()
+        self._pending: list[tuple[Word, Channel]] = []
+        self._told: queue.SimpleQueue[tuple[Word, Channel, str | None]] = queue.SimpleQueue()
+        self._thread: threading.Thread | None = None
+
+    def take(self, event: Event) -> None:
+        """Hear an event; it costs the run no more than a place in a queue."""
+        word = word_of(event, self._known_plan() if isinstance(event.payload, Stop) else None)
+        if word is None:
+            return
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._send_all, name="notify", daemon=True)
+            self._thread.start()
+        for channel in self._channels:
+            self._pending.append((word, channel))
+            self._waiting.put((word, channel))
+
+    def finish(self, limit_s: float = CLOSING_S) -> tuple[Notified, ...]:
+        """Wait for what is under way, but not for ever, and say what became of each word."""
+        if self._thread is None:
+            return ()
+        self._waiting.put(None)
+        self._thread.join(limit_s)
+        return tuple(self._results(limit_s))
+
+    def _known_plan(self) -> Plan | None:
+        try:
+            return self._plan()
+        except CorruptSession:
+            # The run stops because of it, and says so itself.
+            return None
+
+    def _results(self, limit_s: float) -> Iterator[Notified]:
+        open_ones = list(self._pending)
+        while not self._told.empty():
+            word, channel, error = self._told.get()
+            open_ones.remove((word, channel))
+            yield _notified(word, channel, error and self._mask.known(error))
+        for word, channel in open_ones:
+            late = f"it was not sent within {limit_s:g} seconds of the end"
+            yield _notified(word, channel, late)
+
+    def _send_all(self) -> None:
+        while (item := self._waiting.get()) is not None:
+            word, channel = item
+            self._told.put((word, channel, try_channel(channel, word)))
+
+
+def try_channel(channel: Channel, word: Word) -> str | None:
+    """Send a word; whatever a channel may raise is what went wrong."""
+    try:
+        return channel.send(word)
+    # A service's own code: it must not end a night's work.
+    except Exception as error:  # noqa: BLE001
+        return f"{type(error).__name__}: {one_line(str(error))}"
+
+
+def _notified(word: Word, channel: Channel, error: str | None) -> Notified:
+    return Notified(kind=str(word.kind), channel=channel.name, ok=error is None, error=error)

@@ -1,0 +1,381 @@
+"""The parts: the one place where a run is put together, from what it is handed.
+
+`Parts` is what every session of one command shares. From it come a run's context (models, log,
+screen) and a bench at any worktree (tools, gate). It decides nothing about the session.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from tilth.base.clock import SystemClock
+from tilth.base.errors import CorruptSession, UserError
+from tilth.base.safe_text import inert
+from tilth.config.project import ProjectFacts, find_project
+from tilth.config.secrets import Mask
+from tilth.config.settings import (
+    SandboxChoice,
+    Settings,
+    known_secrets,
+)
+from tilth.contract.prd import Plan, Task
+from tilth.contract.rules import NEWEST_RULES, Rules
+from tilth.gate.findings import Baseline
+from tilth.gate.gate import Gate
+from tilth.gate.interpreter import find_python
+from tilth.gate.setup import Setup, is_prepared
+from tilth.git import trees
+from tilth.git.repo_config import clean_configuration, credentials
+from tilth.git.source import SourceRepo
+from tilth.git.workspace import Workspace
+from tilth.log.events import Emit
+from tilth.log.reattach import evidence_of
+from tilth.log.state import SessionState, fold
+from tilth.log.summary import summary
+from tilth.log.writer import Emitter, EventLog
+from tilth.model.reviewers import Panel
+from tilth.sandbox.choose import open_wall
+from tilth.sandbox.confinement import Confinement, Unconfined, environment
+from tilth.sandbox.policy import Policy, hidden_places, tool_places
+from tilth.sandbox.removal import remove_tree, temporary_directory
+from tilth.session.frontend import Frontend
+from tilth.session.inbox import Inbox, LoggedWords
+from tilth.session.models import Models, open_endpoints
+from tilth.session.night import Schedule, earlier_paces
+from tilth.session.notify import Channel, Notifier, channels
+from tilth.session.session import Session
+from tilth.session.store import Reserve, make_private
+from tilth.task.bench import Bench, RunContext, Tools
+from tilth.task.budget import Meter
+from tilth.task.evidence_record import EvidenceRecord
+from tilth.task.words import Words
+from tilth.tools import Toolbox, find_ruff
+
+# The user's git configuration is hidden with the home it stands in, so what it allows must be
+# allowed here: a repository that Tilth has opened may be looked at.
+_GITCONFIG = "[safe]\n\tdirectory = *\n"
+# Where the clean configuration of the repository stands in the scratch directory.
+_GIT_CONFIG = "repository-config"
+_NO_SANDBOX = (
+    "WARNING: no sandbox (TILTH_SANDBOX=off): the model's commands run with all that you may "
+    "read, write and reach"
+)
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Hold what every session of one command shares."""
+
+    settings: Settings
+    source: SourceRepo
+    facts: ProjectFacts
+    mask: Mask
+    confinement: Confinement
+    scratch: Path
+    panel: Panel
+    frontend: Frontend
+    # What commands are started with comes from here: PATH, LANG and TERM, nothing else.
+    command_environ: Mapping[str, str]
+    # A recording answers and checks tool calls in the place of the real ones.
+    open_models: Callable[[Parts], AbstractContextManager[Models]] | None = None
+    wrap_tools: Callable[[Tools], Tools] | None = None
+    wrap_words: Callable[[Words], Words] | None = None
+    # It knows what its probes and mutants did, too.
+    evidence: EvidenceRecord | None = None
+    rules: Rules = NEWEST_RULES
+    schedule: Schedule = field(default_factory=Schedule)
+    # Its other commands have no network; setup may be allowed it.
+    setup_network: bool = False
+
+    def workspace(self, session: Session) -> Workspace:
+        """Give the worktree of a session."""
+        return Workspace(self.source, session.workspace, session.id, SystemClock())
+
+    @contextmanager
+    def open_run(self, session: Session, memory: SessionState) -> Iterator[RunContext]:
+        """Open a session's log, screen and models, and close them; summary and report come last."""
+        clock, frontend = self.schedule.clock, self.frontend
+        open_screen = frontend.open_screen
+        screen = open_screen(self.settings, session, memory) if open_screen else None
+        notifier = Notifier(self._channels(), self.mask, lambda: session.plan)
+        log = EventLog(
+            session.log_path,
+            session=session.id,
+            clock=clock,
+            mask=self.mask,
+            sinks=(*([screen] if screen is not None else []), *frontend.sinks, notifier),
+            before=memory,
+            reserve=Reserve(session.directory / ".reserve"),
+        )
+        try:
+            with self._models() as models, frontend.listen(frontend.interrupt):
+                yield self._context(session, memory, log, models)
+            for told in notifier.finish():
+                Emitter(log)(told)
+            state = fold(session.events())
+            session.save_summary(summary(state))
+            save_report(session, state)
+        finally:
+            if screen is not None:
+                screen.close()
+            log.close()
+            session.release()
+
+    def _context(
+        self, session: Session, memory: SessionState, log: EventLog, models: Models
+    ) -> RunContext:
+        """Put together what all tasks of a run share."""
+        return RunContext(
+            worker=models.worker,
+            evaluator_for=models.evaluator_for,
+            record=session,
+            settings=self.settings,
+            emit=Emitter(log),
+            clock=self.schedule.clock,
+            mask=self.mask,
+            meter=Meter(lambda: log.state.spend),
+            interrupt=self.frontend.interrupt,
+            new_id=new_id,
+            started=self.schedule.clock.monotonic(),
+            warned=set(),
+            words=self._words(session, log),
+            evidence=self.evidence or evidence_of(memory),
+            open_readers=Toolbox.for_reading,
+            validators=tuple(named.command for named in self.facts.validators),
+            rules=_rules_of(memory) or self.rules,
+            night=self.schedule.night(
+                memory,
+                lambda: log.state,
+                lambda: earlier_paces(self.settings, session),
+                foresees=self.open_models is None,
+            ),
+        )
+
+    def _words(self, session: Session, log: EventLog) -> Words:
+        """Give where a person's words come from; a recording repeats its own."""
+        inbox = Inbox(session.directory)
+        words = LoggedWords(inbox, log)
+        if self.wrap_words is not None:
+            return self.wrap_words(words)
+        self.frontend.interrupt.elsewhere = inbox.asks_to_stop
+        return words
+
+    def _models(self) -> AbstractContextManager[Models]:
+        if self.open_models is not None:
+            return self.open_models(self)
+        return open_endpoints(self.settings, self.panel, self.frontend, self.schedule.clock)
+
+    def _channels(self) -> tuple[Channel, ...]:
+        # A recording that is played again is no news to anybody.
+        return channels(self.settings, self.command_environ) if self.open_models is None else ()
+
+    def bench(self, context: RunContext, session: Session, workspace: Workspace) -> Bench:
+        """Give a bench at a worktree, after setup: its interpreter may be one that setup made."""
+        places = self.places_after_setup(session, workspace)
+        tools: Tools = Toolbox(
+            root=workspace.path,
+            confinement=self.confinement,
+            access=places.worker(),
+            env=self.command_env(places),
+            bash_timeout_s=self.settings.tool_timeout_seconds,
+            ruff=find_ruff(),
+        )
+        if self.wrap_tools is not None:
+            tools = self.wrap_tools(tools)
+        return context.at(tree=workspace, tools=tools, gate=self._gate(session, workspace, places))
+
+    def places_after_setup(self, session: Session, workspace: Workspace) -> Policy:
+        """Name what commands may see once the project's setup has run."""
+        setup = session.directory / "setup"
+        made = [setup / "venv"]
+        if self.facts.setup and isinstance(self.confinement, Unconfined):
+            # Without a sandbox nothing is bound elsewhere: setup's own stands in the worktree.
+            made.append(workspace.path / ".venv")
+        return self.places(workspace, setup, *made, saying=True)
+
+    def gate(self, session: Session, workspace: Workspace) -> Gate:
+        """Give the gate that proves trees of a session."""
+        return self._gate(session, workspace, self.places_after_setup(session, workspace))
+
+    def _gate(self, session: Session, workspace: Workspace, places: Policy) -> Gate:
+        gate = _TaskGate(
+            workspace=workspace,
+            seed_tests=session.seed_tests,
+            confinement=self.confinement,
+            access=places.gate(),
+            env=self.command_env(places),
+            python=places.python,
+            ruff=require_ruff(),
+            facts=self.facts,
+            timeout_s=self.settings.validator_timeout_seconds,
+            scratch=self.scratch,
+            stands_for=(self.source.root, workspace.path),
+            suites=fold(session.events()).suites,
+            cores=_cores(),
+        )
+        gate.worker_home = places.home
+        return gate
+
+    def run_setup(
+        self, session: Session, workspace: Workspace, emit: Emit, *, again: bool = False
+    ) -> None:
+        """Run the project's setup commands, unless the log says that it was done."""
+        commands = self.facts.setup
+        if not commands:
+            return
+        if not again and is_prepared(fold(session.events()).setups, commands):
+            return
+        setup = session.directory / "setup"
+        places = self.places(workspace, setup, setup / "venv")
+        places = replace(places, network=places.network or self.setup_network)
+        reach = "with" if places.network else "without"
+        for line in commands:
+            said = f"setup, as the repository's pyproject.toml asks, {reach} network: {inert(line)}"
+            self.frontend.tell(said)
+        for folder in (places.setup, places.setup_home, places.venv):
+            make_private(folder)
+        # Nothing of a virtual environment is for git to see, whoever makes it.
+        (places.venv / ".gitignore").write_text("*\n", encoding="utf-8")
+        Setup(
+            commands=commands,
+            root=workspace.path,
+            confinement=self.confinement,
+            access=places.for_setup(),
+            env=environment(
+                self.command_environ, home=places.setup_home, path_first=places.python.parent
+            ),
+        ).run(emit, self.mask)
+
+    def places(
+        self, workspace: Workspace | None, setup: Path, *made: Path, saying: bool = False
+    ) -> Policy:
+        """Name what commands at a worktree may see; `made` are virtual environments of ours."""
+        settings, git = self.settings, shutil.which("git")
+        own = (settings.home, settings.sessions_dir, self.scratch)
+        hidden = hidden_places(self.command_environ, *own)
+        python = find_python(settings.python, self.source, hidden, made)
+        if saying and python.note is not None:
+            self.frontend.tell(python.note)
+        return Policy(
+            hidden=hidden,
+            source=self.source.root,
+            git_dir=self.source.git_dir,
+            workspace=self.scratch / "workspace" if workspace is None else workspace.path,
+            setup=setup,
+            home=self.scratch / "home",
+            python=python.path,
+            shown=python.shown,
+            programs=tool_places(find_ruff(), Path(git) if git else None),
+            stores=self.source.stores,
+            registration=None if workspace is None else workspace.registration(),
+            git_config=self.scratch / _GIT_CONFIG,
+            network=settings.sandbox_network,
+        )
+
+    def command_env(self, places: Policy) -> dict[str, str]:
+        """Give the environment of the worker's and the gate's commands."""
+        return environment(self.command_environ, home=places.home, path_first=places.python.parent)
+
+
+@contextmanager
+def open_parts(
+    settings: Settings,
+    source: SourceRepo,
+    facts: ProjectFacts,
+    frontend: Frontend,
+    *,
+    panel: Panel | None = None,
+    command_environ: Mapping[str, str] = os.environ,
+    schedule: Schedule | None = None,
+) -> Iterator[Parts]:
+    """Set up what a run needs beside its session, and clear it away."""
+    panel = panel or Panel()
+    if settings.sandbox is SandboxChoice.OFF:
+        frontend.tell(_NO_SANDBOX)
+    with (
+        open_wall(settings.sandbox) as confinement,
+        temporary_directory("tilth-") as scratch,
+    ):
+        renew_home(scratch / "home")
+        config = clean_configuration(source)
+        (scratch / _GIT_CONFIG).write_text(config, encoding="utf-8")
+        yield Parts(
+            settings=settings,
+            source=source,
+            facts=facts,
+            mask=Mask((*known_secrets(settings), *panel.secrets, *credentials(source))),
+            confinement=confinement,
+            scratch=scratch,
+            panel=panel,
+            frontend=frontend,
+            command_environ=command_environ,
+            schedule=schedule or Schedule(),
+        )
+
+
+def renew_home(home: Path) -> None:
+    """Make a home anew: what one task leaves in it must not reach the next."""
+    if home.exists():
+        remove_tree(home)
+    home.mkdir(mode=0o700)
+    (home / ".gitconfig").write_text(_GITCONFIG, encoding="utf-8")
+
+
+class _TaskGate(Gate):
+    """Be the gate, with whose baseline every task begins: the worker finds an empty home then."""
+
+    worker_home: Path | None = None
+
+    def baseline(self, task: Task, plan: Plan, base: str) -> Baseline:
+        if self.worker_home is not None:
+            renew_home(self.worker_home)
+        return super().baseline(task, plan, base)
+
+
+def _rules_of(memory: SessionState) -> Rules | None:
+    """Give the rules a session was begun under; one that was not begun has none yet."""
+    return None if memory.start is None else Rules(memory.start.rules)
+
+
+def read_facts(source: SourceRepo, base: str) -> ProjectFacts:
+    """Read what the repository says about itself, from the commit the session began from."""
+    return find_project(lambda name: trees.read(source, base, name))
+
+
+def require_ruff() -> Path:
+    """Give Tilth's own ruff."""
+    found = find_ruff()
+    if found is None:
+        raise UserError("ruff is missing from Tilth's own installation; install Tilth again")
+    return found
+
+
+def _cores() -> int:
+    """Count the cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def new_id() -> str:
+    """Make an id that no other has."""
+    return secrets.token_hex(8)
+
+
+def save_report(session: Session, state: SessionState) -> None:
+    """Write the morning report; a run's ending does not depend on whether it can be made."""
+    from tilth.show.report_markdown import markdown
+    from tilth.show.report_view import view_report
+
+    try:
+        report = view_report(session, state).report
+    except CorruptSession:
+        # What is broken is said by the stop, and by every command that looks.
+        return
+    session.save_report(markdown(report))

@@ -1,0 +1,277 @@
+"""Recovery: what a resume mends, and how an interrupted task goes on.
+
+Everything is decided from the log and from git. A task whose commit stands is finished, one whose
+failure was begun is failed, and one in the middle goes on in its own conversation.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from tilth.base.errors import Unreadable
+from tilth.contract.outcomes import FailReason, Fresh, FreshReason
+from tilth.contract.prd import Status, Task
+from tilth.contract.verdict import parse_verdict
+from tilth.git.commits import CommitRecord
+from tilth.git.workspace import Workspace
+from tilth.log.events import Committed, Judging, SessionResume, SessionStart
+from tilth.log.reattach import Exchange, exchange_of
+from tilth.log.state import SessionState
+from tilth.log.task_state import AttemptState
+from tilth.loop import CONTROL_TOOLS
+from tilth.model.messages import Turn
+from tilth.session.session import Session, SessionStatus
+from tilth.task import landing
+from tilth.task.acceptance import finish_begun
+from tilth.task.attempt import Attempt
+from tilth.task.bench import Bench
+from tilth.task.briefs import INTERRUPTED_CALL
+from tilth.task.hearing import hear
+from tilth.task.opening import begin, fresh_allowance
+from tilth.task.tool_turns import give_result
+from tilth.task.words import awaiting_landing, settle
+
+_REASON = re.compile(r"FAILED \((\w+)\) ")
+
+
+@dataclass(frozen=True)
+class Found:
+    """Hold what a resume found: session, worktree, what the log says, and how it sets out."""
+
+    session: Session
+    workspace: Workspace
+    memory: SessionState
+    start: SessionStart
+    worktree_lost: bool
+
+
+def recover(bench: Bench, found: Found, *, fresh: bool = False) -> Attempt | None:
+    """Mend what a crash left, log the resume, and give the task that goes on, if one does."""
+    memory, workspace = found.memory, found.workspace
+    attempt, exchange = _open_attempt(bench, memory)
+    if attempt is not None:
+        settle(bench)
+        if _finish_landing(bench, found, attempt, exchange):
+            attempt = None
+    settle(bench)
+    finish_begun(bench)
+    if attempt is None:
+        hear(bench)
+    retried, unwound = _retry_failed(bench, workspace)
+    open_task = _open_task(bench, attempt)
+    tip = workspace.tip()
+    if open_task is None and tip is not None:
+        # Between two tasks nothing but the branch counts.
+        workspace.restore(tip)
+    why = _why_fresh(bench, exchange, asked=fresh, lost=found.worktree_lost)
+    reattached = attempt if attempt is not None and why is None else None
+    bench.emit(
+        SessionResume(
+            last_stop=memory.last_stop,
+            retried=retried,
+            pending=tuple(task.id for task in bench.record.plan.with_status(Status.PENDING)),
+            unwound_commit=unwound,
+            reattached=reattached.task.id if reattached else None,
+            worktree_lost=found.worktree_lost,
+            fresh_reason=why.reason if why and open_task else None,
+            was=why.was if why and open_task else None,
+            now=why.now if why and open_task else None,
+            judging=Judging.of(found.start),
+            settings=found.start.settings,
+            until=found.start.until,
+        )
+    )
+    found.session.save_checkpoint(SessionStatus.RUNNING, bench.meter.by_role)
+    if reattached is not None:
+        return _continue(bench, reattached, exchange)
+    if open_task is None:
+        return None
+    known = memory.open_tasks
+    base = known[-1].attempt.base if known else None
+    return begin(bench, open_task, bench.record.plan, why or Fresh(FreshReason.TAKEN_UP), base=base)
+
+
+def _open_attempt(bench: Bench, memory: SessionState) -> tuple[Attempt | None, Exchange]:
+    """Rebuild the attempt the log ends in; without a conversation there is nothing to rebuild."""
+    if not memory.open_tasks:
+        return None, Exchange()
+    known = memory.open_tasks[-1]
+    exchange = exchange_of(known, memory)
+    task = bench.record.plan.task(known.id or "")
+    if exchange.thread is None or task is None:
+        return None, exchange
+    return _attempt(bench, known.attempt, task, exchange), exchange
+
+
+def _attempt(bench: Bench, known: AttemptState, task: Task, exchange: Exchange) -> Attempt:
+    thread = exchange.thread
+    if thread is None:
+        raise ValueError("an exchange without a conversation cannot be reattached")
+    allowance = fresh_allowance(bench).model_copy(update={"rejections": exchange.bonuses})
+    return Attempt(
+        task=task,
+        base=known.base,
+        conversation=thread.conversation,
+        allowance=allowance,
+        emit=bench.emit.bind(task_id=task.id, trace_id=known.trace_id, iter=exchange.iterations),
+        iterations=exchange.iterations,
+        quiet=exchange.quiet,
+        green=exchange.green,
+        red=exchange.red,
+        ledger_start=known.ledger_start,
+        open_turn=exchange.open_turn,
+        answered=exchange.answered,
+        ruled=exchange.ruled,
+        rulings=exchange.rulings,
+        notes=list(exchange.notes),
+        open_review=exchange.review,
+        met=exchange.met,
+        rejections=exchange.rejections,
+        unreadable=exchange.unreadable,
+    )
+
+
+def _finish_landing(bench: Bench, found: Found, attempt: Attempt, exchange: Exchange) -> bool:
+    """Carry an ending through that was begun; tell whether there was one."""
+    record = _commit_of(found, attempt)
+    if record is not None and not record.failed:
+        _note_commit(found, attempt, record)
+        landed = landing.Landed(
+            commit=record.id,
+            verdict=record.verdict or "",
+            score=_score(bench, attempt, record),
+            below_bar=record.below_bar,
+        )
+        landing.finish(bench, attempt, landed, exchange.green_of(record.tree))
+        return True
+    if record is not None or attempt.task.status is Status.FAILED:
+        if record is not None:
+            _note_commit(found, attempt, record)
+        landing.mark_failed(bench, attempt, _reason(record), "ended by a crash")
+        return True
+    if exchange.forced is not None and exchange.green is not None:
+        landing.force_accept(bench, attempt, exchange.green, exchange.forced, told=True)
+        return True
+    return False
+
+
+def _commit_of(found: Found, attempt: Attempt) -> CommitRecord | None:
+    records = found.workspace.commits(attempt.base)
+    on_branch = [record for record in records if record.task == attempt.task.id]
+    if on_branch:
+        return on_branch[-1]
+    aside = found.workspace.aside(landing.set_aside_ref(found.session.id, attempt.task.id))
+    if aside is not None and aside == found.memory.tip:
+        return found.workspace.record(aside)
+    return None
+
+
+def _note_commit(found: Found, attempt: Attempt, record: CommitRecord) -> None:
+    if record.id in found.memory.commits:
+        return
+    attempt.emit(
+        Committed(
+            commit=record.id,
+            tree=record.tree,
+            parent=record.parent or attempt.base,
+            kind="failed" if record.failed else "done",
+            subject=record.subject,
+            ref=found.workspace.branch,
+        )
+    )
+
+
+def _score(bench: Bench, attempt: Attempt, record: CommitRecord) -> int | None:
+    """Give the score a landed commit was given; one below the bar has the last that there is."""
+    if record.below_bar:
+        return landing.last_score(bench, attempt)
+    entries = bench.record.read_ledger(attempt.task.id)
+    return entries[-1].score if entries and entries[-1].accepted else None
+
+
+def _reason(record: CommitRecord | None) -> FailReason:
+    found = _REASON.match(record.subject) if record is not None else None
+    return FailReason(found.group(1)) if found else FailReason.ITER_CAP
+
+
+def _retry_failed(bench: Bench, workspace: Workspace) -> tuple[tuple[str, ...], str | None]:
+    """Put failed tasks back in line, and take a FAILED commit off the branch."""
+    unwound = _unwind(bench, workspace)
+    # What a person has accepted meanwhile lands as soon as no task is under way.
+    accepted = awaiting_landing(bench)
+    failed = [t for t in bench.record.plan.with_status(Status.FAILED) if t.id not in accepted]
+    for task in failed:
+        bench.record.save_task(task.moved(Status.PENDING))
+    return tuple(task.id for task in failed), unwound
+
+
+def _unwind(bench: Bench, workspace: Workspace) -> str | None:
+    """Take a FAILED commit off the branch; its work waits under a ref until its task begins."""
+    newest = workspace.newest()
+    if newest is None or not newest.failed or newest.session != bench.record.id:
+        return None
+    if newest.task is None or newest.parent is None:
+        return None
+    # Not left in the files: this start may end before the task begins, or take up another first.
+    ref = landing.set_aside_ref(bench.record.id, newest.task)
+    workspace.set_aside(ref, newest.id, back_to=newest.parent)
+    return newest.id
+
+
+def _open_task(bench: Bench, attempt: Attempt | None) -> Task | None:
+    """Give the task in the middle of its work, whether or not the log can give it back."""
+    if attempt is not None:
+        return attempt.task
+    open_tasks = bench.record.plan.with_status(Status.IN_PROGRESS, Status.PENDING_EVAL)
+    return open_tasks[0] if open_tasks else None
+
+
+def _why_fresh(bench: Bench, exchange: Exchange, *, asked: bool, lost: bool) -> Fresh | None:
+    """Say why a task starts a fresh conversation, or None when it goes on with its own."""
+    thread, worker = exchange.thread, bench.worker
+    if asked:
+        return Fresh(FreshReason.ASKED)
+    if thread is None:
+        return Fresh(FreshReason.NOT_BEGUN)
+    if lost:
+        return Fresh(FreshReason.WORKTREE_LOST)
+    if thread.conversation.model != worker.name:
+        return Fresh(FreshReason.MODEL_CHANGED, was=thread.conversation.model, now=worker.name)
+    if thread.endpoint != worker.endpoint:
+        return Fresh(FreshReason.ENDPOINT_CHANGED, was=thread.endpoint, now=worker.endpoint)
+    return None
+
+
+def _continue(bench: Bench, attempt: Attempt, exchange: Exchange) -> Attempt:
+    """Answer what an interruption left unanswered, without running anything again."""
+    for call in exchange.unanswered(CONTROL_TOOLS):
+        attempt.answered[call.id] = give_result(
+            bench, attempt, call, INTERRUPTED_CALL, is_error=True, interrupted=True
+        )
+    if attempt.open_turn is None and exchange.thread is not None:
+        exchange.thread.settle()
+    _keep_review(bench, attempt, exchange)
+    return attempt
+
+
+def _keep_review(bench: Bench, attempt: Attempt, exchange: Exchange) -> None:
+    """Let a review go on in its own conversation, unless another evaluator would have to."""
+    if attempt.open_review is None:
+        return
+    open_review, model = attempt.open_review.review, bench.evaluator_for(attempt.task)
+    same = (open_review.conversation.model, exchange.reviewed_at) == (model.name, model.endpoint)
+    if same:
+        return
+    if _has_ruled(open_review.pending, bench.settings.eval_threshold):
+        # What was ruled stands; it is only not asked again about its probe.
+        open_review.corrected = True
+    else:
+        attempt.open_review = None
+
+
+def _has_ruled(turn: Turn | None, threshold: int) -> bool:
+    try:
+        return turn is not None and bool(parse_verdict(turn, threshold, with_probe=True))
+    except Unreadable:
+        return False

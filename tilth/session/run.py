@@ -1,0 +1,141 @@
+"""The run: the one path of a first start, a resume and a replay, from a session to its ending.
+
+They differ in the state they start from: what the log says, and whether somebody asked to go on.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from tilth import __version__
+from tilth.base.clock import SystemClock
+from tilth.base.errors import SessionBusy
+from tilth.config.settings import VARIABLES
+from tilth.contract.outcomes import ExitCode, StopReason
+from tilth.contract.prd import Task
+from tilth.log.events import SessionStart
+from tilth.log.state import SessionState
+from tilth.loop import run as run_loop
+from tilth.model.messages import Role
+from tilth.model.reviewers import is_same_model
+from tilth.session.at_rest import take_up_leftovers
+from tilth.session.branch import commit_seed, make_worktree
+from tilth.session.inbox import Inbox
+from tilth.session.parts import Parts
+from tilth.session.recovery import Found, recover
+from tilth.session.session import Session, SessionStatus
+from tilth.task.attempt import Attempt
+from tilth.task.bench import Bench
+from tilth.task.ending import Ending
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """Say what a start or a resume came to; `reason` is None where nothing was left to do."""
+
+    session: str
+    directory: Path
+    branch: str
+    status: SessionStatus
+    exit_code: ExitCode
+    reason: StopReason | None = None
+    detail: str = ""
+    tasks: tuple[Task, ...] = ()
+
+
+def result_of(session: Session, code: int, ending: Ending | None = None) -> RunResult:
+    """Give a session's result as it stands on disk."""
+    has_plan = (session.directory / "prd.json").exists()
+    return RunResult(
+        session=session.id,
+        directory=session.directory,
+        branch=session.checkpoint.branch,
+        status=session.checkpoint.status,
+        exit_code=ExitCode(code),
+        reason=ending.reason if ending else None,
+        detail=ending.detail if ending else "",
+        tasks=session.plan.tasks if has_plan else (),
+    )
+
+
+def run_session(
+    parts: Parts,
+    session: Session,
+    memory: SessionState,
+    *,
+    resumed: bool = False,
+    fresh: bool = False,
+) -> Ending:
+    """Make what is missing, mend what a crash left if this is a resume, and work on the plan."""
+    session.hide(parts.mask)
+    workspace = parts.workspace(session)
+    with parts.open_run(session, memory) as context:
+        emit = context.emit
+
+        def open_bench() -> tuple[Bench, Attempt | None]:
+            if not resumed:
+                session.save_checkpoint(SessionStatus.RUNNING)
+            start = start_event(parts, session)
+            lost = make_worktree(session, workspace, memory)
+            if memory.start is None:
+                emit(start)
+            if memory.seed is None:
+                commit_seed(session, workspace, emit)
+            parts.run_setup(session, workspace, emit, again=lost)
+            bench = parts.bench(context, session, workspace)
+            if not resumed:
+                return bench, None
+            found = Found(session, workspace, memory, start, worktree_lost=lost)
+            return bench, recover(bench, found, fresh=fresh)
+
+        ending = run_loop(context, open_bench)
+    _take_up_late_words(parts, session)
+    return ending
+
+
+def _take_up_late_words(parts: Parts, session: Session) -> None:
+    """Take up what was said after the last look into the inbox and before the lock was free."""
+    if parts.wrap_words is not None or Inbox(session.directory).is_empty:
+        return
+    with suppress(SessionBusy):
+        again = Session.open_locked(
+            session.directory.parent, session.id, clock=SystemClock(), mask=parts.mask
+        )
+        try:
+            take_up_leftovers(again, None, parts.mask)
+        finally:
+            again.release()
+
+
+def start_event(parts: Parts, session: Session) -> SessionStart:
+    """Say with what a session sets out."""
+    settings, plan = parts.settings, session.plan
+    worker = settings.require_endpoint(Role.WORKER)
+    evaluator = settings.endpoint(Role.EVALUATOR) if settings.evaluate else None
+    # A project with validators of its own has its own tests behind every task.
+    has_own = parts.facts.replace_defaults
+    return SessionStart(
+        tilth_version=__version__,
+        source=str(parts.source.root),
+        branch=session.checkpoint.branch,
+        base_commit=session.checkpoint.base_commit,
+        base_branch=session.checkpoint.base_branch,
+        feature=plan.feature,
+        tasks=len(plan.tasks),
+        worker_model=worker.model,
+        evaluator_model=evaluator.model if evaluator else None,
+        same_model=evaluator is not None and is_same_model(evaluator, worker),
+        evaluate=settings.evaluate,
+        sandbox=parts.confinement.name,
+        settings={variable.name: settings.shown(variable) for variable in VARIABLES},
+        fail_open=settings.fail_open_on_unparsed,
+        rules=parts.rules,
+        reviewers={name: end.model for name, end in parts.panel.by_name.items()},
+        unknown_reviewers=parts.panel.unknown,
+        same_reviewers=parts.panel.same_as(worker),
+        untested=() if has_own else plan.untested(os.listdir(session.seed_tests)),
+        until=parts.schedule.until,
+    )

@@ -1,0 +1,400 @@
+"""The session: one run of one PRD against one repo, as it stands on disk.
+
+The only writer under the sessions directory, apart from the worktree's own content. Everything it
+keeps beside the event log can be rebuilt from that log.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import ConfigDict, ValidationError
+
+from tilth.base.clock import Clock, stamp
+from tilth.base.errors import CorruptSession, DiskError, UnknownSession
+from tilth.base.failpoint import reach
+from tilth.base.values import Value, describe_faults, jsonable
+from tilth.config.secrets import Mask
+from tilth.contract.operator_requests import OperatorRequest, still_open
+from tilth.contract.outcomes import StopReason
+from tilth.contract.prd import Plan, Status, Task
+from tilth.contract.verdict import LedgerEntry
+from tilth.log.events import SCHEMA_VERSION, Event, SessionStart
+from tilth.log.reader import read_events
+from tilth.model.messages import Role
+from tilth.session.store import (
+    PRIVATE_DIR,
+    Journal,
+    Lock,
+    make_private,
+    read_json,
+    read_lines,
+    replace_bytes,
+    replace_json,
+    sync_dir,
+    write_new,
+)
+from tilth.task.budget import Spend
+
+SESSION_ID = re.compile(r"[0-9]{8}-[0-9]{6}-[0-9a-f]{6}")
+PROGRESS_LINES = 30
+
+ValueT = TypeVar("ValueT", bound=Value)
+
+
+class SessionStatus(StrEnum):
+    """Say where a session stands."""
+
+    INTERVIEWING = "interviewing"
+    PREPARED = "prepared"
+    RUNNING = "running"
+    STOPPED = "stopped"
+    WAITING = "waiting"
+    FAILED = "failed"
+    DONE = "done"
+
+
+_STATUS_AFTER = {
+    StopReason.ALL_DONE: SessionStatus.DONE,
+    StopReason.BLOCKED: SessionStatus.WAITING,
+    StopReason.ITER_CAP: SessionStatus.FAILED,
+    StopReason.EVALUATOR_CAP: SessionStatus.FAILED,
+    StopReason.NO_CASE: SessionStatus.FAILED,
+    StopReason.NO_PROGRESS: SessionStatus.FAILED,
+}
+
+
+class Checkpoint(Value):
+    """Hold what `checkpoint.json` says."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    schema_version: int = SCHEMA_VERSION
+    session: str
+    status: SessionStatus
+    source: str
+    branch: str
+    base_commit: str
+    base_branch: str | None = None  # sessions of old do not say
+    taken: tuple[str, ...] = ()  # the tasks that `tilth take` has brought onto another branch
+    prd: str | None = None
+    prd_sha256: str | None = None
+    created: str
+    updated: str
+    usage: Mapping[Role, Spend] = {}
+
+
+def session_id(moment: datetime, token: str) -> str:
+    """Make an id from a moment and six random hex digits."""
+    return f"{moment:%Y%m%d-%H%M%S}-{token[:6]}"
+
+
+def branch_of(session: str) -> str:
+    return f"session/{session}"
+
+
+def checked_id(text: str) -> str:
+    """Let only a well-formed full id through."""
+    if not SESSION_ID.fullmatch(text):
+        raise UnknownSession(
+            f"{text!r} is not a session id (like 20261116-093000-a1b2c3); see `tilth info`"
+        )
+    return text
+
+
+class Session:
+    """Read and write one session's files."""
+
+    def __init__(self, directory: Path, clock: Clock, mask: Mask) -> None:
+        self.directory = directory
+        self.id = checked_id(directory.name)
+        self._clock = clock
+        self._mask = mask
+        self._lock = Lock(directory / "lock")
+        self._checkpoint: Checkpoint | None = None
+        self._plan: Plan | None = None
+
+    def hide(self, mask: Mask) -> None:
+        """Hide in every later record what is known to be secret by now."""
+        self._mask = mask
+
+    @classmethod
+    def new(
+        cls,
+        sessions: Path,
+        checkpoint: Checkpoint,
+        plan: Plan | None,
+        seed_tests: Mapping[str, bytes],
+        *,
+        clock: Clock,
+        mask: Mask,
+    ) -> Session:
+        """Make a session's directory; it appears complete, by rename, already locked.
+
+        Without a plan it is an interview, which gets one when its seed holds.
+        """
+        staged = sessions / f".new-{checked_id(checkpoint.session)}"
+        place = sessions / checkpoint.session
+        lock = Lock(staged / "lock")
+        try:
+            make_private(sessions)
+            staged.mkdir(mode=PRIVATE_DIR)
+            try:
+                _stage(staged, checkpoint, plan and mask.data(jsonable(plan)), seed_tests)
+                lock.acquire()
+                reach("before the session appears")
+                os.rename(staged, place)
+                reach("after the session appeared")
+            except BaseException:
+                lock.release()
+                shutil.rmtree(staged, ignore_errors=True)
+                raise
+            sync_dir(sessions)
+        except OSError as error:
+            raise DiskError(f"cannot create a session in {sessions}: {error.strerror}") from error
+        session = cls(place, clock, mask)
+        session._lock = lock
+        return session
+
+    @classmethod
+    def open_locked(cls, sessions: Path, session: str, *, clock: Clock, mask: Mask) -> Session:
+        """Open a session from disk alone and take its lock."""
+        opened = cls.look(sessions, session, clock=clock, mask=mask)
+        opened._lock.acquire()
+        return opened
+
+    @classmethod
+    def look(cls, sessions: Path, session: str, *, clock: Clock, mask: Mask) -> Session:
+        """Open a session for reading only."""
+        directory = sessions / checked_id(session)
+        if not directory.is_dir():
+            raise UnknownSession(f"no session {session} in {sessions}; see `tilth info`")
+        return cls(directory, clock, mask)
+
+    def release(self) -> None:
+        """Give the lock back."""
+        self._lock.release()
+
+    def discard(self) -> None:
+        """Take back a session that never began."""
+        self.release()
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+    @property
+    def workspace(self) -> Path:
+        return self.directory / "workspace"
+
+    @property
+    def start_commit(self) -> str:
+        return self.checkpoint.base_commit
+
+    @property
+    def seed_tests(self) -> Path:
+        return self.directory / "seed-tests"
+
+    @property
+    def log_path(self) -> Path:
+        return self.directory / "events.jsonl"
+
+    def events(self) -> Iterator[Event]:
+        """Read the event log, event by event."""
+        return read_events(self.log_path)
+
+    @property
+    def checkpoint(self) -> Checkpoint:
+        if self._checkpoint is None:
+            self._checkpoint = _read_checkpoint(self.directory / "checkpoint.json")
+        return self._checkpoint
+
+    def save_checkpoint(
+        self,
+        status: SessionStatus,
+        spend: Mapping[Role, Spend] | None = None,
+        **changes: Any,
+    ) -> None:
+        """Replace the checkpoint with a new status and spend, and what else has changed."""
+        changes |= {"status": status, "updated": stamp(self._clock.now())}
+        if spend is not None:
+            changes["usage"] = dict(spend)
+        checkpoint = self.checkpoint.model_copy(update=changes)
+        replace_json(self.directory / "checkpoint.json", jsonable(checkpoint))
+        self._checkpoint = checkpoint
+
+    def rebuild_checkpoint(self, start: SessionStart, created: str) -> None:
+        """Write a checkpoint anew from the session's first event, where the old one is unusable."""
+        self._checkpoint = Checkpoint(
+            session=self.id,
+            status=SessionStatus.STOPPED,
+            source=start.source,
+            branch=branch_of(self.id),
+            base_commit=start.base_commit,
+            base_branch=start.base_branch,
+            created=created,
+            updated=created,
+        )
+        replace_json(self.directory / "checkpoint.json", jsonable(self._checkpoint))
+
+    @property
+    def plan(self) -> Plan:
+        if self._plan is None:
+            path = self.directory / "prd.json"
+            self._plan = _validated(Plan, read_json(path), str(path))
+        return self._plan
+
+    def save_task(self, task: Task) -> Plan:
+        """Replace the session's PRD with one task in its new state."""
+        plan = self.plan.replaced(task)
+        replace_json(self.directory / "prd.json", self._mask.data(jsonable(plan)))
+        self._plan = plan
+        return plan
+
+    def append_ledger_entry(self, entry: LedgerEntry) -> int:
+        """Append a verdict to its task's ledger and give the number of entries."""
+        path = self._ledger_path(entry.task_id)
+        self._append(path, entry)
+        return sum(1 for _ in read_lines(path))
+
+    def read_ledger(self, task_id: str) -> tuple[LedgerEntry, ...]:
+        """Give all verdicts on a task, oldest first."""
+        return tuple(_entries(LedgerEntry, self._ledger_path(task_id)))
+
+    def _ledger_path(self, task_id: str) -> Path:
+        if self.plan.task(task_id) is None:
+            raise UnknownSession(f"session {self.id} has no task {task_id!r}")
+        return self.directory / "ledger" / f"{task_id}.jsonl"
+
+    def append_progress(self, line: str, *, again: bool = False) -> None:
+        """Add one line to the story of the session; `again` leaves out one that is there."""
+        path = self.directory / "progress.txt"
+        old = path.read_bytes() if path.exists() else b""
+        flat = " ".join(self._mask.known(line).split()).encode("utf-8", "backslashreplace")
+        if not (again and old.splitlines()[-1:] == [flat]):
+            replace_bytes(path, old + flat + b"\n")
+
+    def progress(self) -> tuple[str, ...]:
+        """Give the last lines of the story of the session."""
+        path = self.directory / "progress.txt"
+        text = path.read_text("utf-8", "replace") if path.exists() else ""
+        return tuple(text.splitlines()[-PROGRESS_LINES:])
+
+    def save_summary(self, summary: Mapping[str, Any]) -> None:
+        replace_json(self.directory / "summary.json", self._mask.data(dict(summary)))
+
+    def save_report(self, text: str) -> None:
+        raw = self._mask.known(text).encode("utf-8", "backslashreplace")
+        replace_bytes(self.directory / "report.md", raw)
+
+    def save_learnings(self, task: Task, learnings: Sequence[str]) -> None:
+        """Add what an accepted task taught to the notes for the user."""
+        path = self.directory / "proposed-learnings.md"
+        old = path.read_text("utf-8", "replace") if path.exists() else "# Proposed learnings\n"
+        if f"\n## {task.id} " in old:
+            return
+        title = " ".join(task.title.split())
+        items = "".join(f"- {' '.join(item.split())}\n" for item in learnings)
+        text = self._mask.known(f"{old}\n## {task.id} {title}\n\n{items}")
+        replace_bytes(path, text.encode("utf-8", "backslashreplace"))
+
+    def seed_meta(self) -> Mapping[str, Any]:
+        """Give the interview's record, or nothing when there was no interview."""
+        path = self.directory / "seed-meta.json"
+        meta = read_json(path) if path.exists() else {}
+        if not isinstance(meta, dict):
+            raise CorruptSession(f"{path}: must hold an object")
+        return meta
+
+    def append_request(self, request: OperatorRequest) -> None:
+        """Put a question, a flag or an answer on record."""
+        self._append(self.directory / "operator-requests.jsonl", request)
+
+    def requests(self) -> tuple[OperatorRequest, ...]:
+        """Give all questions, flags and answers, oldest first."""
+        return tuple(_entries(OperatorRequest, self.directory / "operator-requests.jsonl"))
+
+    def close_out(self, reason: StopReason, spend: Mapping[Role, Spend]) -> None:
+        """Leave the checkpoint as a stopped run should be found."""
+        status = _STATUS_AFTER.get(reason, SessionStatus.STOPPED)
+        done = {task.id for task in self.plan.with_status(Status.DONE)}
+        if status is SessionStatus.FAILED and still_open(self.requests(), done):
+            # Under `skip` a question may be open although another task failed first.
+            status = SessionStatus.WAITING
+        self.save_checkpoint(status, spend)
+
+    def _append(self, path: Path, entry: Value) -> None:
+        line = json.dumps(self._mask.data(jsonable(entry)), ensure_ascii=False)
+        journal = Journal(path)
+        try:
+            journal.append(line, sync=True)
+        finally:
+            journal.close()
+
+
+def _stage(
+    directory: Path, checkpoint: Checkpoint, plan: Any, seed_tests: Mapping[str, bytes]
+) -> None:
+    """Fill the directory of a session that is not yet in its place."""
+    for name in ("ledger", "seed-tests"):
+        (directory / name).mkdir(mode=PRIVATE_DIR)
+    write_new(directory / "seed-tests", seed_tests)
+    replace_json(directory / "checkpoint.json", jsonable(checkpoint))
+    if plan is not None:
+        replace_json(directory / "prd.json", plan)
+    write_new(directory, {"events.jsonl": b"", "progress.txt": b""})
+
+
+def _read_checkpoint(path: Path) -> Checkpoint:
+    content = read_json(path)
+    version = content.get("schema_version") if isinstance(content, dict) else None
+    if isinstance(version, int) and version > SCHEMA_VERSION:
+        raise CorruptSession(
+            f"{path}: written in schema {version}, this Tilth reads up to {SCHEMA_VERSION}; "
+            "use the newer Tilth that wrote it"
+        )
+    return _validated(Checkpoint, content, str(path))
+
+
+def _entries(model: type[ValueT], path: Path) -> Iterator[ValueT]:
+    for number, line in enumerate(read_lines(path), start=1):
+        yield _validated(model, line, f"{path}: line {number}")
+
+
+def _validated(model: type[ValueT], content: Any, where: str) -> ValueT:
+    try:
+        return model.model_validate(content)
+    except ValidationError as error:
+        raise CorruptSession(f"{where}: {describe_faults(error)}") from None
+
+
+def list_sessions(sessions: Path) -> tuple[str, ...]:
+    """Give the ids of all sessions, oldest first."""
+    try:
+        names: Iterable[str] = os.listdir(sessions)
+    except OSError:
+        return ()
+    return tuple(sorted(name for name in names if SESSION_ID.fullmatch(name)))
+
+
+def find_session(sessions: Path, wanted: str) -> str:
+    """Turn an id, a unique prefix or `latest` into a full id."""
+    known = list_sessions(sessions)
+    if wanted == "latest":
+        if not known:
+            raise UnknownSession(f"there is no session in {sessions} yet; start with `tilth run`")
+        return known[-1]
+    if wanted in known:
+        return wanted
+    matches = [name for name in known if wanted and name.startswith(wanted)]
+    if len(matches) == 1:
+        return matches[0]
+    if matches:
+        shown = ", ".join(matches[:3]) + (" …" if len(matches) > 3 else "")
+        raise UnknownSession(f"{wanted!r} could be {len(matches)} sessions ({shown}); give more")
+    raise UnknownSession(f"no session starts with {wanted!r} in {sessions}; see `tilth info`")

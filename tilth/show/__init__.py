@@ -1,0 +1,1 @@
+"""Everything a person looks at: event lines, live screen, tables and reports."""

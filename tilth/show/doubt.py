@@ -1,0 +1,247 @@
+"""Doubt: how much of what was recorded speaks against trusting a task, as one sum.
+
+    doubt = for each ground: points x how often it was recorded, counted at most so often
+
+WEIGHTS is the whole of it, and docs/report.md shows the same table. It only adds up what the log
+and the commits say: it judges no code, reads no file and asks nobody. Pure.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from enum import StrEnum
+from typing import NamedTuple
+
+from tilth.base.values import Value
+from tilth.contract.prd import Plan
+from tilth.contract.verdict import Proof
+from tilth.log.state import SessionState
+from tilth.log.task_state import Outcome, TaskState
+from tilth.show.endings import TaskEnding, ending_of
+from tilth.show.figures import counted
+
+SOUND_SCORE = 90
+NEAR_THE_BAR = 10
+LARGE_LINES = 200
+DOUBTFUL = 20
+
+
+class Ground(StrEnum):
+    """Name what can speak against a task."""
+
+    FAILED = "failed"
+    BELOW_BAR = "below_bar"
+    NOT_EVALUATED = "not_evaluated"
+    UNREAD_VERDICT = "unread_verdict"
+    TAMPERING = "tampering"
+    ALREADY_GREEN = "already_green"
+    UNSURE = "unsure"
+    WORK_AROUND = "work_around"
+    REJECTED = "rejected"
+    BY_PERSON = "by_person"
+    NEAR_REJECT = "near_reject"
+    LOW_SCORE = "low_score"
+    MUTANT = "mutant"
+    UNPROVEN = "unproven"
+    CONTRADICTED = "contradicted"
+    NO_SEED_TEST = "no_seed_test"
+    SUPPRESSION = "suppression"
+    LARGE_DIFF = "large_diff"
+    CUT_DIFF = "cut_diff"
+    UPSTREAM = "upstream"
+
+
+class Weight(NamedTuple):
+    """Say what a ground adds each time, and how often it is counted at most."""
+
+    points: int
+    most: int = 1
+
+
+WEIGHTS: Mapping[Ground, Weight] = {
+    Ground.FAILED: Weight(60),
+    Ground.BELOW_BAR: Weight(50),
+    Ground.NOT_EVALUATED: Weight(40),
+    Ground.UNREAD_VERDICT: Weight(40),
+    Ground.TAMPERING: Weight(40),
+    Ground.ALREADY_GREEN: Weight(15),
+    Ground.UNSURE: Weight(6, 5),
+    Ground.WORK_AROUND: Weight(4, 5),
+    Ground.REJECTED: Weight(8, 5),
+    Ground.BY_PERSON: Weight(10),
+    Ground.NEAR_REJECT: Weight(10),
+    Ground.LOW_SCORE: Weight(4, 9),
+    Ground.MUTANT: Weight(6, 5),
+    Ground.UNPROVEN: Weight(5, 4),
+    Ground.CONTRADICTED: Weight(15),
+    Ground.NO_SEED_TEST: Weight(20),
+    Ground.SUPPRESSION: Weight(5, 4),
+    Ground.LARGE_DIFF: Weight(3, 5),
+    Ground.CUT_DIFF: Weight(15),
+    Ground.UPSTREAM: Weight(10, 2),
+}
+
+
+class Reason(Value):
+    """Hold one thing that speaks against a task, whole, and what it adds to the doubt."""
+
+    ground: Ground
+    points: int
+    text: str
+
+
+class Doubt(Value):
+    """Hold the sum and what it is made of; without reasons nothing speaks against the task."""
+
+    points: int = 0
+    reasons: tuple[Reason, ...] = ()
+
+
+class Landed(Value):
+    """Hold what git says of a task's commit; `cut` is a diff too long to be shown whole."""
+
+    commit: str
+    subject: str
+    paths: tuple[str, ...] = ()
+    added: int = 0
+    deleted: int = 0
+    suppressions: tuple[str, ...] = ()
+    cut: bool = False
+
+
+class _Found(NamedTuple):
+    ground: Ground
+    text: str
+    times: int = 1
+
+
+def doubts(state: SessionState, plan: Plan, landed: Mapping[str, Landed]) -> Mapping[str, Doubt]:
+    """Give the doubt about every task of the plan that has ended, or was caught tampering."""
+    untested, threshold = _untested(state), _threshold(state)
+    found: dict[str, list[_Found]] = {}
+    for task_id in [task.id for task in plan.tasks]:
+        task = state.task(task_id)
+        if task.outcome is Outcome.OPEN and not task.tampered:
+            continue
+        found[task_id] = [*_of_the_log(task), *_of_the_score(task, threshold)]
+        if task_id in untested:
+            found[task_id].append(
+                _Found(Ground.NO_SEED_TEST, "no acceptance test stands behind it")
+            )
+        found[task_id] += _of_the_commit(landed.get(task_id))
+    own = {task_id: _sum(grounds).points for task_id, grounds in found.items()}
+    for planned in plan.tasks:
+        if planned.id in found:
+            found[planned.id] += [
+                _Found(Ground.UPSTREAM, f"builds on {name}, which is in doubt")
+                for name in planned.depends_on
+                if own.get(name, 0) >= DOUBTFUL
+            ]
+            found[planned.id] += [
+                _Found(Ground.UPSTREAM, f"built on {name}, which was sent back")
+                for name in plan.builds_on_sent_back(planned)
+            ]
+    return {task_id: _sum(grounds) for task_id, grounds in found.items()}
+
+
+def recorded_reasons(task: TaskState) -> tuple[Reason, ...]:
+    """Give what the log alone holds against a task, while it runs or after."""
+    return _sum(_of_the_log(task)).reasons
+
+
+def _sum(found: Iterable[_Found]) -> Doubt:
+    counts: dict[Ground, int] = {}
+    reasons = []
+    for ground, text, times in found:
+        weight, before = WEIGHTS[ground], counts.get(ground, 0)
+        counts[ground] = min(weight.most, before + times)
+        points = weight.points * (counts[ground] - before)
+        reasons.append(Reason(ground=ground, points=points, text=text))
+    return Doubt(points=sum(reason.points for reason in reasons), reasons=tuple(reasons))
+
+
+def _of_the_log(task: TaskState) -> Iterator[_Found]:
+    ending = ending_of(task)
+    if ending is TaskEnding.FAILED:
+        yield _Found(Ground.FAILED, f"failed ({task.reason})")
+    if ending is TaskEnding.BELOW_BAR:
+        score = "unknown" if task.score is None else task.score
+        yield _Found(Ground.BELOW_BAR, f"accepted below the bar, score {score}")
+    if ending is TaskEnding.UNSEEN:
+        yield _Found(Ground.NOT_EVALUATED, "no evaluator saw it")
+    if ending is TaskEnding.UNREAD:
+        said = "the evaluator's answer could not be read, and the case was let pass"
+        yield _Found(Ground.UNREAD_VERDICT, said)
+    if task.tampered:
+        files = ", ".join(task.tampered_files)
+        yield _Found(Ground.TAMPERING, f"gate files were tampered with: {files}")
+    if task.already_green:
+        yield _Found(Ground.ALREADY_GREEN, "its tests passed before the work")
+    if task.case is not None:
+        yield from (_Found(Ground.UNSURE, f"unsure: {text}") for text in task.case.uncertainties)
+        for text in task.case.work_arounds:
+            yield _Found(Ground.WORK_AROUND, f"work-around: {text}")
+    yield from _of_the_verdicts(task)
+
+
+def _of_the_verdicts(task: TaskState) -> Iterator[_Found]:
+    rejections = sum(not entry.accepted for entry in task.ledger)
+    if rejections:
+        times = counted(rejections, "rejection")
+        done = task.outcome is Outcome.DONE
+        only = " only" if rejections > 1 else ""
+        said = f"accepted{only} after {times}" if done else f"rejected: {times}"
+        yield _Found(Ground.REJECTED, said, rejections)
+    if task.by_person:
+        yield _Found(Ground.BY_PERSON, "accepted by a person")
+    unproven = sum(entry.proof is Proof.UNPROVEN for entry in task.ledger)
+    if unproven:
+        said = f"{counted(unproven, 'concern')} whose probe did not fail"
+        yield _Found(Ground.UNPROVEN, said, unproven)
+    if task.contradicted:
+        said = "the verdict accepts, and asks for a change all the same"
+        yield _Found(Ground.CONTRADICTED, said)
+    survived = survivors(task)
+    if survived:
+        said = f"{counted(len(survived), 'mutant')} no test noticed: {', '.join(survived)}"
+        yield _Found(Ground.MUTANT, said, len(survived))
+
+
+def survivors(task: TaskState) -> tuple[str, ...]:
+    """Name the planted faults that no test noticed."""
+    return task.mutants.survived if task.mutants else ()
+
+
+def _of_the_score(task: TaskState, threshold: int) -> Iterator[_Found]:
+    score = task.score
+    if score is None or task.outcome is not Outcome.DONE:
+        return
+    if threshold and threshold <= score < threshold + NEAR_THE_BAR:
+        yield _Found(Ground.NEAR_REJECT, f"nearly rejected: score {score}, the bar is {threshold}")
+    if score < SOUND_SCORE:
+        yield _Found(Ground.LOW_SCORE, f"score {score}", math.ceil((SOUND_SCORE - score) / 10))
+
+
+def _of_the_commit(landed: Landed | None) -> Iterator[_Found]:
+    if landed is None:
+        return
+    yield from (_Found(Ground.SUPPRESSION, text) for text in landed.suppressions)
+    lines = landed.added + landed.deleted
+    if lines >= LARGE_LINES:
+        yield _Found(Ground.LARGE_DIFF, f"{lines} lines changed", lines // LARGE_LINES)
+    if landed.cut:
+        yield _Found(Ground.CUT_DIFF, "its diff was too long to be judged whole")
+
+
+def _untested(state: SessionState) -> frozenset[str]:
+    said = [*(state.start.untested if state.start else ())]
+    for start in state.starts:
+        if start.resume and start.resume.judging:
+            said += start.resume.judging.untested
+    return frozenset(said)
+
+
+def _threshold(state: SessionState) -> int:
+    said = state.settings.get("TILTH_EVAL_THRESHOLD", "")
+    return int(said) if said.isdecimal() else 0

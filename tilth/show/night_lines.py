@@ -1,0 +1,58 @@
+"""The night's lines: what is said of a forecast and of a limit that is slept out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tilth.log.night_events import Forecasted, QuotaWait
+from tilth.show import figures
+from tilth.show.note import Note, Tone
+from tilth.show.progress import Progress
+from tilth.show.times import clock_time, minute
+from tilth.task.forecast import Span
+
+
+def waited(wait: QuotaWait, now: Progress) -> Iterator[Note]:
+    """Say until when a used-up limit is slept out."""
+    again = "goes on waiting" if wait.resumed else "waits"
+    text = f"the {wait.role} {again} until {clock_time(wait.until)}"
+    took = figures.clock(wait.wait_s)
+    yield Note("quota", f"{text}, {took} from now", Tone.WARN, "!", (wait.error,))
+
+
+def foreseen(said: Forecasted, now: Progress) -> Iterator[Note]:
+    """Say how far the run will likely get."""
+    yield Note("forecast", forecast_words(said), Tone.QUIET)
+    if not said.chance and not said.cap:
+        yield Note("forecast", "no task has a chance to be done by then", Tone.WARN, "!")
+
+
+def forecast_words(said: Forecasted) -> str:
+    """Put a forecast in one line; with no history it says so."""
+    if not said.basis:
+        return "no task was done on this repository yet: nothing to foresee by"
+    by = f" by {minute(said.by)}" if said.by else ""
+    done = f"{whole_range(said.done)} of {said.remaining}" if said.done else str(said.remaining)
+    cost = f"{money_range(said.cost_usd)} for all of them" if said.cost_usd else "cost unknown"
+    each = f"{_time_range(said.task_seconds)} each" if said.task_seconds else ""
+    basis = f"from {figures.counted(said.basis, 'done task')}"
+    tasks = "task" if said.remaining == 1 else "tasks"
+    return figures.joined((f"{done} {tasks} likely done{by}", each, cost, basis))
+
+
+def whole_range(span: Span) -> str:
+    """Write a range of counts."""
+    low, high = round(span.low), round(span.high)
+    return str(low) if low == high else f"{low} to {high}"
+
+
+def money_range(span: Span) -> str:
+    """Write a range of dollars."""
+    return f"{figures.money(span.low)} to {figures.money(span.high)}"
+
+
+def _time_range(span: Span) -> str:
+    return f"{figures.clock(span.low)} to {figures.clock(span.high)}"
+
+
+LINES = (waited, foreseen)

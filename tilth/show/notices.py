@@ -1,0 +1,37 @@
+"""Notices: one line of talk to the person, on stderr, beside whatever a command prints."""
+
+from __future__ import annotations
+
+import os
+import select
+import sys
+
+from tilth.base.safe_text import inert
+
+
+def complain(message: str) -> None:
+    """Print an error, one line for each problem, inert whatever it quotes."""
+    for line in message.splitlines() or [message]:
+        tell(f"tilth: {inert(line)}")
+
+
+def tell(line: str) -> None:
+    """Print one line of talk to stderr; a closed stderr is no reason to fail."""
+    try:
+        sys.stderr.write(line + "\n")
+        sys.stderr.flush()
+    except (OSError, ValueError):
+        return
+
+
+def tell_from_handler(line: str) -> None:
+    """Print one line to stderr from a signal handler: whole or not at all, and without waiting.
+
+    The stream may be in the middle of a write that was interrupted, and its pipe may be full.
+    """
+    try:
+        descriptor = sys.stderr.fileno()
+        if select.select([], [descriptor], [], 0)[1]:
+            os.write(descriptor, f"{line}\n".encode())
+    except (OSError, ValueError, AttributeError):
+        return

@@ -1,0 +1,54 @@
+"""The pen: text onto a stream that may go away, in whatever encoding it has. Never raises."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import TextIO
+
+_USUAL_COLUMNS = 80
+_ASCII = str.maketrans({"✓": "+", "✗": "x", "·": "-", "…": "...", "⏎": "\\n", "→": "->"})
+
+
+def wants_live(stream: TextIO | None, environ: Mapping[str, str]) -> bool:
+    """Tell whether colour and animation are welcome on this stream."""
+    if environ.get("NO_COLOR") or environ.get("TERM") == "dumb":
+        return False
+    try:
+        return stream is not None and stream.isatty()
+    except ValueError:  # a closed file
+        return False
+
+
+class Pen:
+    """Write to a stream that may go away."""
+
+    def __init__(self, stream: TextIO | None) -> None:
+        self._stream = stream
+
+    def columns(self) -> int:
+        try:
+            known = os.get_terminal_size(self._stream.fileno()).columns if self._stream else 0
+        except (OSError, ValueError):
+            known = 0
+        # A terminal nobody has sized yet says 0.
+        return known or _USUAL_COLUMNS
+
+    def write(self, text: str) -> None:
+        if self._stream is None or not text:
+            return
+        try:
+            self._stream.write(encodable(text, self._stream.encoding or "utf-8"))
+            self._stream.flush()
+        except BlockingIOError:
+            # A terminal that is full for a moment costs a line, not the view.
+            return
+        except (OSError, ValueError):
+            self._stream = None
+
+
+def encodable(text: str, encoding: str) -> str:
+    if encoding.lower().replace("-", "") == "utf8":
+        return text
+    plain = text.translate(_ASCII)
+    return plain.encode(encoding, "backslashreplace").decode(encoding)

@@ -1,0 +1,134 @@
+"""A row: where one session stands, read from its small files alone.
+
+It reads `checkpoint.json` and `prd.json`, never the log, so that hundreds of sessions can be listed
+at once. A session that cannot be read is a value too: it says why.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import ConfigDict, ValidationError
+
+from tilth.base.clock import SystemClock
+from tilth.base.errors import CorruptSession
+from tilth.base.values import Value
+from tilth.config.secrets import Mask
+from tilth.contract.prd import Status
+from tilth.log.events import SCHEMA_VERSION
+from tilth.session.session import Checkpoint, Session, SessionStatus
+from tilth.session.store import lock_holder
+
+INTERRUPTED = "interrupted"
+BROKEN = "broken"
+
+
+class _Task(Value):
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    id: str
+    status: Status
+    quality_flag: str | None = None
+
+
+class _Tasks(Value):
+    """Read of a session's PRD only what a row shows."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    feature: str | None = None
+    tasks: tuple[_Task, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SessionRow:
+    """Say where a session stands; `fault` says why it cannot be read.
+
+    A session writes its cost down when it stops: until then `cost_usd` is what it had cost at the
+    last stop, and `cost_final` is false.
+    """
+
+    session: str
+    status: str
+    fault: str = ""
+    done_tasks: tuple[str, ...] = ()
+    total: int = 0
+    failed: tuple[str, ...] = ()
+    below_bar: tuple[str, ...] = ()
+    cost_usd: float = 0.0
+    cost_known: bool = True
+    cost_final: bool = True
+    created: str = ""
+    updated: str = ""
+    source: str = ""
+    branch: str = ""
+    base_commit: str = ""
+    feature: str | None = None
+    # The done tasks whose work stands on a branch of the user's.
+    taken: tuple[str, ...] = ()
+
+    @property
+    def done(self) -> int:
+        return len(self.done_tasks)
+
+
+def read_row(directory: Path) -> SessionRow:
+    """Look at one session's small files."""
+    try:
+        checkpoint = Checkpoint.model_validate_json((directory / "checkpoint.json").read_bytes())
+        if checkpoint.schema_version <= SCHEMA_VERSION:
+            return _seen(directory, checkpoint, _read_tasks(directory, checkpoint))
+    except (OSError, ValidationError):
+        pass  # said in full below
+    return SessionRow(directory.name, BROKEN, fault=_why_broken(directory))
+
+
+def live_status(directory: Path, status: SessionStatus) -> str:
+    """Name the status; one that says `running` while nobody works on it was interrupted."""
+    if status is SessionStatus.RUNNING and lock_holder(directory / "lock") is None:
+        return INTERRUPTED
+    return status.value
+
+
+def _read_tasks(directory: Path, checkpoint: Checkpoint) -> _Tasks:
+    try:
+        raw = (directory / "prd.json").read_bytes()
+    except FileNotFoundError:
+        # An interview has no plan until its seed holds, and one that failed never gets one.
+        if checkpoint.status in (SessionStatus.INTERVIEWING, SessionStatus.FAILED):
+            return _Tasks()
+        raise
+    return _Tasks.model_validate_json(raw)
+
+
+def _seen(directory: Path, checkpoint: Checkpoint, plan: _Tasks) -> SessionRow:
+    tasks = plan.tasks
+    spent = checkpoint.usage.values()
+    return SessionRow(
+        session=directory.name,
+        status=live_status(directory, checkpoint.status),
+        done_tasks=tuple(task.id for task in tasks if task.status is Status.DONE),
+        total=len(tasks),
+        failed=tuple(task.id for task in tasks if task.status is Status.FAILED),
+        below_bar=tuple(task.id for task in tasks if task.quality_flag),
+        cost_usd=sum(spend.cost_usd for spend in spent),
+        cost_known=not any(spend.unpriced_calls for spend in spent),
+        cost_final=checkpoint.status is not SessionStatus.RUNNING,
+        created=checkpoint.created,
+        updated=checkpoint.updated,
+        source=checkpoint.source,
+        branch=checkpoint.branch,
+        base_commit=checkpoint.base_commit,
+        feature=plan.feature,
+        taken=checkpoint.taken,
+    )
+
+
+def _why_broken(directory: Path) -> str:
+    """Let the session itself say what is wrong with it."""
+    session = Session(directory, SystemClock(), Mask())
+    try:
+        return f"cannot be read: {session.checkpoint.status}, {len(session.plan.tasks)} tasks"
+    except CorruptSession as error:
+        return str(error)

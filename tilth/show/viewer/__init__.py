@@ -1,0 +1,1 @@
+"""The viewer: a session in the browser, served while it runs or written into one file."""

@@ -1,0 +1,144 @@
+// The event list: however long the log, only the rows that can be seen are drawn.
+
+import { html, useEffect, useLayoutEffect, useRef, useState } from "./vendor/preact-htm.js";
+import { AGAIN_MS, PAGE } from "./data.js";
+import { Verbatim } from "./task.js";
+import { clock, day } from "./words.js";
+
+const HEIGHT = 24;
+const MARGIN = 10;
+// Browsers cannot draw taller elements; beyond this the scroll bar is stretched over the rows.
+const TALLEST = 8_000_000;
+
+// Pages of rows, fetched when they are first looked at.
+function usePages(source, session, filter, grown) {
+  const [, redraw] = useState(0);
+  const kept = useRef(null);
+  const key = JSON.stringify([session, filter]);
+  if (!kept.current || kept.current.key !== key) {
+    kept.current = { key, pages: new Map(), asked: new Map(), total: null, fault: "" };
+  }
+  const book = kept.current;
+  const fetchPage = (page) => {
+    if (book.asked.get(page) === grown || (book.pages.get(page) || []).length === PAGE) return;
+    book.asked.set(page, grown);
+    source.rows(session, filter, page * PAGE).then(
+      (answer) => {
+        book.total = Math.max(book.total || 0, answer.total);
+        book.fault = "";
+        book.pages.set(page, answer.rows);
+        redraw((n) => n + 1);
+      },
+      (fault) => {
+        book.fault = String(fault.message || fault);
+        redraw((n) => n + 1);
+        setTimeout(() => {
+          book.asked.delete(page);
+          if (kept.current === book) fetchPage(page);
+        }, AGAIN_MS);
+      }
+    );
+  };
+  useEffect(() => {
+    fetchPage(book.total === null ? 0 : Math.floor(Math.max(0, book.total - 1) / PAGE));
+    if (book.total !== null && book.total % PAGE === 0) fetchPage(Math.floor(book.total / PAGE));
+  }, [key, grown]);
+  return {
+    total: book.total,
+    fault: book.fault,
+    row: (index) => {
+      const page = Math.floor(index / PAGE);
+      fetchPage(page);
+      return (book.pages.get(page) || [])[index % PAGE];
+    },
+  };
+}
+
+function Row({ row, index, top, chosen, onChoose }) {
+  const style = { transform: `translateY(${top}px)`, height: `${HEIGHT}px` };
+  if (!row) return html`<div class="row empty" style=${style}>…</div>`;
+  return html`<div
+    class=${`row ${row.kind} ${chosen ? "chosen" : ""} ${row.loud ? "loud" : ""}`}
+    style=${style}
+    role="option"
+    aria-selected=${chosen}
+    id=${`event-${row.seq}`}
+    onClick=${() => onChoose(row.seq, index)}
+  >
+    <span class="seq">${row.seq}</span>
+    <span class="at">${clock(row.at, true)}</span>
+    <span class="in">${row.task || ""}</span>
+    <span class="type">${row.type}</span>
+    <span class="line">${row.line}</span>
+  </div>`;
+}
+
+export function Events({ source, session, filter, seq, grown, onChoose, position }) {
+  const book = usePages(source, session, filter, grown);
+  const box = useRef(null);
+  const [view, setView] = useState({ top: 0, height: 600 });
+  const total = book.total || 0;
+  const tall = Math.min(total * HEIGHT, TALLEST);
+  const stretch = total * HEIGHT > TALLEST ? (total * HEIGHT - view.height) / (TALLEST - view.height) : 1;
+  const offset = view.top * stretch;
+  const first = Math.max(0, Math.floor(offset / HEIGHT) - MARGIN);
+  const last = Math.min(total, Math.ceil((offset + view.height) / HEIGHT) + MARGIN);
+  useLayoutEffect(() => {
+    const measure = () => box.current && setView((old) => ({ ...old, height: box.current.clientHeight }));
+    measure();
+    window.addEventListener("resize", measure);
+    return () => window.removeEventListener("resize", measure);
+  }, []);
+  useLayoutEffect(() => {
+    if (position === null || !box.current || !total) return;
+    const wanted = (position * HEIGHT) / stretch;
+    const seen = box.current.scrollTop;
+    if (wanted < seen || wanted > seen + view.height - 2 * HEIGHT) {
+      box.current.scrollTop = Math.max(0, wanted - view.height / 2);
+    }
+  }, [position, total > 0, seq]);
+  const rows = [];
+  for (let index = first; index < last; index += 1) {
+    const row = book.row(index);
+    rows.push(html`<${Row} key=${index} row=${row} index=${index}
+      top=${index * HEIGHT - offset + view.top} chosen=${row && row.seq === seq} onChoose=${onChoose} />`);
+  }
+  return html`<div class="events">
+    <p class="quiet" role="status">${book.fault || (book.total === null ? "Reading …" : `${total.toLocaleString("en")} events`)}</p>
+    <div class="scroll" ref=${box} tabindex="0" role="listbox" aria-label="Events"
+      aria-activedescendant=${seq ? `event-${seq}` : undefined}
+      onScroll=${(event) => setView((old) => ({ ...old, top: event.target.scrollTop }))}>
+      <div class="rows" style=${{ height: `${tall}px` }}>${rows}</div>
+    </div>
+  </div>`;
+}
+
+export function Detail({ source, session, seq, onTask, onClose }) {
+  const [event, setEvent] = useState(null);
+  const [error, setError] = useState("");
+  useEffect(() => {
+    let current = true;
+    setError("");
+    source.event(session, seq).then(
+      (found) => current && setEvent(found),
+      (fault) => current && setError(String(fault.message || fault))
+    );
+    return () => { current = false; };
+  }, [session, seq]);
+  if (error) return html`<aside class="detail"><p class="failed">${error}</p></aside>`;
+  if (!event || event.seq !== seq) return html`<aside class="detail"><p class="quiet">Reading event ${seq} …</p></aside>`;
+  return html`<aside class="detail" aria-label=${`Event ${seq}`}>
+    <header>
+      <h2>${event.type} <a href=${`#seq=${seq}`}>#${seq}</a></h2>
+      <button class="link" onClick=${onClose}>close</button>
+    </header>
+    <p class="quiet">
+      ${day(event.at)} ${clock(event.at, true)}
+      ${event.task && html` · <button class="link" onClick=${() => onTask(event.task)}>${event.task}</button>`}
+      ${event.iter ? ` · turn ${event.iter}` : ""}
+    </p>
+    ${event.lines.map((line) => html`<p class="verbatim">${line}</p>`)}
+    <${Verbatim} text=${event.text} />
+    ${event.about && html`<${Verbatim} text=${event.about} />`}
+  </aside>`;
+}

@@ -1,0 +1,121 @@
+// The first page: how it stands, what to look at first, the tasks, the night and its cost.
+
+import { html } from "./vendor/preact-htm.js";
+import { Spend, Timeline } from "./charts.js";
+import { MARKS, clock, count, day, money, span } from "./words.js";
+
+const MOST_REASONS = 4;
+
+function Headline({ overview }) {
+  const ended = overview.ended || overview.timeline.end || overview.started;
+  const landed = overview.landed;
+  const brought = landed.commits
+    ? ` · ${landed.commits} ${landed.commits === 1 ? "commit" : "commits"}, +${landed.added} −${landed.deleted} in ${landed.files} ${landed.files === 1 ? "file" : "files"}`
+    : "";
+  return html`<section class=${`headline ${overview.tone}`}>
+    <h1>${MARKS[overview.tone]} ${overview.headline}</h1>
+    <p>
+      ${overview.feature ? html`<b>${overview.feature}</b> · ` : ""}
+      ${day(overview.started)} ${clock(overview.started)}–${clock(ended)} (${span(ended - overview.started)}) ·
+      ${" "}${money(overview.cost_usd)}${overview.cost_usd === null ? " cost" : ""} · ${count(overview.tokens)} tokens${brought}
+    </p>
+    <p class="quiet">
+      worker ${overview.worker_model || "unknown"} · evaluator ${overview.evaluator_model || "none"} ·
+      ${" "}${overview.branch}${overview.sandbox === "off" ? " · SANDBOX OFF" : ""}
+    </p>
+  </section>`;
+}
+
+function Questions({ questions }) {
+  if (!questions.length) return null;
+  return html`<section class="card asked">
+    <h2>${questions.length === 1 ? "A question waits" : `${questions.length} questions wait`} for you</h2>
+    ${questions.map(
+      (item) => html`<div class="question" key=${item.request}>
+        <p class="verbatim"><b>${item.request}${item.task_id ? ` ${item.task_id}` : ""}</b> ${item.text}</p>
+        <code>${item.command}</code>
+      </div>`
+    )}
+  </section>`;
+}
+
+function First({ overview, onTask }) {
+  const doubtful = overview.tasks.filter((task) => task.doubt > 0).sort((a, b) => b.doubt - a.doubt);
+  const clear = overview.tasks.filter((task) => task.tone === "good" && !task.doubt).map((task) => task.id);
+  return html`<section class="card look">
+    <h2>What to look at first</h2>
+    <ol class="first">
+      ${doubtful.slice(0, 6).map(
+        (task) => html`<li key=${task.id}>
+          <button class="link" onClick=${() => onTask(task.id)}>${task.id} ${task.title}</button>
+          <span class="quiet"> doubt ${task.doubt}</span>
+          <ul>
+            ${task.reasons.slice(0, MOST_REASONS).map((reason) => html`<li class="verbatim">${reason}</li>`)}
+            ${task.reasons.length > MOST_REASONS && html`<li class="quiet">and ${task.reasons.length - MOST_REASONS} more</li>`}
+          </ul>
+        </li>`
+      )}
+    </ol>
+    ${clear.length > 0 && html`<p class="quiet">Nothing speaks against ${clear.length > 8 ? `${clear.length} tasks` : clear.join(", ")}.</p>`}
+    ${!clear.length && !doubtful.length && html`<p class="quiet">No task has ended yet.</p>`}
+  </section>`;
+}
+
+function Verdicts({ verdicts }) {
+  if (!verdicts.length) return html`<span class="quiet">none</span>`;
+  return html`<span class="verdicts">
+    ${verdicts.map(
+      (verdict) => html`<span class=${verdict.verdict === "accept" ? "chip good" : "chip failed"}
+        title=${`${verdict.id} ${verdict.verdict} ${verdict.category || ""} by ${verdict.source} ${verdict.proof || ""}`}
+      >${verdict.verdict === "accept" ? "✓" : "✗"}<span class="why"> ${verdict.category || "accept"}${verdict.proof ? ` ${verdict.proof}` : ""}</span></span>`
+    )}
+  </span>`;
+}
+
+function Tasks({ tasks, onTask }) {
+  return html`<section class="card list">
+    <h2>Tasks</h2>
+    <table class="tasks">
+      <thead>
+        <tr><th>Task</th><th>State</th><th>Verdicts</th><th class="number">Score</th><th class="number">Turns</th><th class="number">Cost</th><th class="number">Doubt</th></tr>
+      </thead>
+      <tbody>
+        ${tasks.map(
+          (task) => html`<tr key=${task.id} class=${task.tone}>
+            <td><button class="link" onClick=${() => onTask(task.id)}>${task.id} ${task.title}</button></td>
+            <td class=${`state ${task.tone}`}>${MARKS[task.tone]} ${task.label}</td>
+            <td><${Verdicts} verdicts=${task.verdicts} /></td>
+            <td class="number">${task.score ?? "–"}</td>
+            <td class="number">${task.iterations || "–"}</td>
+            <td class="number">${task.iterations ? money(task.cost_usd) : "–"}</td>
+            <td class="number">${task.doubt || "–"}</td>
+          </tr>`
+        )}
+      </tbody>
+    </table>
+  </section>`;
+}
+
+export function Overview({ overview, onTask }) {
+  const { start, end } = overview.timeline;
+  return html`<main class="overview">
+    <${Headline} overview=${overview} />
+    <${Questions} questions=${overview.questions} />
+    <div class="columns">
+      <div class="column">
+        <${Tasks} tasks=${overview.tasks} onTask=${onTask} />
+        <section class="card charts">
+          <${Timeline} timeline=${overview.timeline} withTimes=${overview.spend.points.length < 2} onTask=${onTask} />
+          <${Spend} spend=${overview.spend} start=${start} end=${end} />
+        </section>
+      </div>
+      <div class="column">
+        <${First} overview=${overview} onTask=${onTask} />
+        ${overview.next.length > 0 && html`<section class="card next">
+          <h2>Next</h2>
+          ${overview.next.map((line) => html`<code>${line}</code>`)}
+        </section>`}
+      </div>
+    </div>
+  </main>`;
+}

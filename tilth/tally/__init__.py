@@ -1,1 +1,0 @@
-"""The tally: what each event adds to a session's summary."""

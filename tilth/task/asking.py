@@ -1,0 +1,187 @@
+"""Asking: one model call with everything that belongs to it.
+
+Caps and interrupts are heard before the call, retries are told while it lasts, and its answer is
+masked, counted, recorded and appended to the conversation after it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from tilth.base.clock import Clock
+from tilth.base.errors import CapReached, PromptTooLong, ProviderError, QuotaReached
+from tilth.base.interrupt import Interrupt
+from tilth.config.secrets import Mask
+from tilth.config.settings import Settings
+from tilth.contract.outcomes import StopReason
+from tilth.log.events import (
+    CapWarning,
+    ContextTrimmed,
+    Emit,
+    ModelCall,
+    ModelRetry,
+    PromptAssembled,
+)
+from tilth.model.messages import Block, Conversation, Model, OnRetry, RetryNotice, Turn
+from tilth.task.budget import Caps, Meter, Reading, readings
+from tilth.task.night import UNTIL, Night
+from tilth.task.quota_wait import go_on_waiting, wait_for_quota
+from tilth.task.trimming import shorter_calls, shorter_results
+
+
+class Account(Protocol):
+    """Be what a call is charged to: its limits, its spend and its record. A bench is one."""
+
+    @property
+    def settings(self) -> Settings: ...
+
+    @property
+    def emit(self) -> Emit: ...
+
+    @property
+    def clock(self) -> Clock: ...
+
+    @property
+    def mask(self) -> Mask: ...
+
+    @property
+    def meter(self) -> Meter: ...
+
+    @property
+    def interrupt(self) -> Interrupt: ...
+
+    @property
+    def started(self) -> float: ...
+
+    @property
+    def warned(self) -> set[str]: ...
+
+    @property
+    def night(self) -> Night: ...
+
+
+def open_conversation(conversation: Conversation, model: Model, emit: Emit) -> None:
+    """Record a conversation's head and first messages, whole."""
+    emit(
+        PromptAssembled(
+            conversation=conversation.id,
+            role=conversation.role,
+            endpoint=model.endpoint,
+            head=conversation.head,
+            messages=tuple(conversation.messages),
+        )
+    )
+
+
+def ask(account: Account, model: Model, conversation: Conversation, emit: Emit) -> Turn:
+    """Have one answer from a model, or raise what stops the session."""
+    slept_s = go_on_waiting(account, model, emit)
+    while True:
+        account.interrupt.check()
+        check_caps(account)
+        try:
+            turn = model.respond(conversation, _on_retry(conversation, emit))
+            break
+        except QuotaReached as reached:
+            slept_s = wait_for_quota(account, model, conversation.role, reached, emit, slept_s)
+        except PromptTooLong as error:
+            if not _trim(conversation, emit):
+                fix = "nothing is left to leave out: use a model with more room"
+                raise ProviderError(f"{error}; {fix}") from error
+    # Recorded and sent back without keys; the tools get what the model wrote.
+    content = tuple(account.mask.data(list(turn.content)))
+    emit(_record(conversation, turn.model_copy(update={"content": content})))
+    conversation.hear(content)
+    if turn.was_cut:
+        _shorten_cut_calls(conversation, content, emit)
+    if turn.filled_window:
+        # It was cut for want of room, and so would the next one be.
+        _trim(conversation, emit)
+    return turn
+
+
+def check_stop(account: Account) -> None:
+    """Hear between two steps of an answer that a person or the clock says stop."""
+    account.interrupt.check()
+    for reading in _readings(account):
+        if reading.reached and reading.reason == StopReason.WALL_CLOCK:
+            raise CapReached(reading.reason, _cap_message(reading))
+
+
+def _readings(account: Account) -> tuple[Reading, ...]:
+    settings = account.settings
+    caps = Caps(
+        tokens=settings.max_tokens,
+        cost_usd=settings.max_cost_usd,
+        wall_clock_s=settings.max_wall_clock_minutes * 60,
+    )
+    elapsed_s = account.clock.monotonic() - account.started - account.night.slept_s
+    time, *spends = readings(account.meter, elapsed_s, caps)
+    return (account.night.reading(account.clock.now()) or time, *spends)
+
+
+def check_caps(account: Account) -> None:
+    """Raise CapReached at a cap; warn once on the way to it."""
+    for reading in _readings(account):
+        if reading.reached:
+            raise CapReached(reading.reason, _cap_message(reading))
+        if reading.near and reading.setting not in account.warned:
+            account.warned.add(reading.setting)
+            account.emit(CapWarning(cap=reading.reason, used=reading.used, limit=reading.limit))
+
+
+def _cap_message(reading: Reading) -> str:
+    if reading.setting == UNTIL:
+        return "the time given by --until is over; go on with `tilth resume`, with a later --until"
+    return f"{reading.used:g} of {reading.limit:g} is used; raise {reading.setting} to go on"
+
+
+def _on_retry(conversation: Conversation, emit: Emit) -> OnRetry:
+    """Record every failed try at one call."""
+
+    def record(notice: RetryNotice) -> None:
+        emit(
+            ModelRetry(
+                conversation=conversation.id,
+                role=conversation.role,
+                attempt=notice.attempt,
+                error=notice.error,
+                delay_s=notice.delay_s,
+            )
+        )
+
+    return record
+
+
+def _record(conversation: Conversation, turn: Turn) -> ModelCall:
+    return ModelCall(
+        conversation=conversation.id,
+        role=conversation.role,
+        request_sha256=conversation.sha256(),
+        content=turn.content,
+        stop_reason=turn.stop_reason,
+        usage=turn.usage,
+        model=turn.model,
+        latency_ms=turn.latency_ms,
+        cost_usd=turn.cost_usd,
+        request_id=turn.request_id,
+    )
+
+
+def _trim(conversation: Conversation, emit: Emit) -> bool:
+    """Leave out what can be had again; tells whether there was anything to leave out."""
+    contents = shorter_results(conversation.messages)
+    if not contents:
+        return False
+    conversation.shorten(contents)
+    emit(ContextTrimmed(conversation=conversation.id, call_ids=tuple(contents), contents=contents))
+    return True
+
+
+def _shorten_cut_calls(conversation: Conversation, content: Sequence[Block], emit: Emit) -> None:
+    """Keep a call that was never made from being sent back whole with every later request."""
+    inputs = shorter_calls(content)
+    if inputs:
+        conversation.shorten({}, inputs)
+        emit(ContextTrimmed(conversation=conversation.id, call_ids=tuple(inputs), inputs=inputs))

@@ -1,0 +1,124 @@
+"""The attempt: one task being worked on, and where its exchange stands.
+
+The only mutable state of the inner loop. A resume rebuilds it from the log.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from tilth.contract.case import Case
+from tilth.contract.prd import Task
+from tilth.contract.verdict import LedgerEntry
+from tilth.gate.findings import Baseline
+from tilth.log.events import BlockerRaised, Emit, Payload
+from tilth.model.messages import Conversation, ToolResult, Turn
+from tilth.task.budget import Allowance
+from tilth.task.obstacles import Met, met_in
+from tilth.task.watch import Repeats, Verified
+
+
+@dataclass(frozen=True)
+class Green:
+    """Hold a tree that passed every validator, and the case made for it."""
+
+    tree: str
+    case: Case
+
+
+@dataclass(frozen=True)
+class RedCase:
+    """Hold a tree that the gate has failed, what the worker was told, and how often in a row."""
+
+    tree: str
+    told: str
+    times: int = 1
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """Hold the worktree as it stood when a case was made: its tree, and what it changes."""
+
+    tree: str
+    nested: tuple[str, ...]
+    diff: str
+    diff_sha256: str
+
+
+@dataclass(frozen=True)
+class Submission(Snapshot):
+    """Hold what one case puts up for judgement."""
+
+    case: Case
+
+
+@dataclass
+class Review:
+    """Keep count of one conversation with the evaluator about one case.
+
+    `pending` and `given` are left by an interruption: the last answer, not yet wholly acted on, and
+    the results it was given. `corrected` is true once it was told that its probe proves nothing.
+    """
+
+    conversation: Conversation
+    answers: int = 0
+    unread: list[Turn] = field(default_factory=list)
+    corrected: bool = False
+    pending: Turn | None = None
+    given: dict[str, ToolResult] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class OpenReview:
+    """Hold a review that an interruption left open, and what it is about."""
+
+    review: Review
+    call_id: str
+    case: Case
+    tree: str
+    diff_sha256: str
+    validators: Mapping[str, Literal["passed", "failed"]]
+
+
+@dataclass
+class Attempt:
+    """Keep count of one task's exchange."""
+
+    task: Task
+    base: str
+    conversation: Conversation
+    allowance: Allowance
+    emit: Emit
+    baseline: Baseline | None = None
+    iterations: int = 0
+    quiet: int = 0
+    rejections: int = 0
+    unreadable: int = 0
+    green: Green | None = None
+    # The last case, if the gate failed it.
+    red: RedCase | None = None
+    # After a resume these start anew: the worst of it is a remark that comes a call later.
+    verified: Verified = field(default_factory=Verified)
+    repeats: Repeats = field(default_factory=Repeats)
+    met: Met = field(default_factory=Met)
+    # Verdicts of earlier attempts are shown, but a row of them does not end this one.
+    ledger_start: int = 0
+    # What a person said and the worker has not been sent yet.
+    notes: list[str] = field(default_factory=list)
+    # Left by an interruption: the last answer is not yet wholly acted on.
+    open_turn: Turn | None = None
+    answered: dict[str, ToolResult] = field(default_factory=dict)
+    ruled: dict[str, LedgerEntry] = field(default_factory=dict)
+    rulings: dict[str, BlockerRaised] = field(default_factory=dict)
+    open_review: OpenReview | None = None
+
+    def tell(self, payload: Payload) -> None:
+        """Record what happened, and count what of it stood in the way."""
+        self.emit(payload)
+        self.met.update(met_in(payload.type, payload.model_dump(mode="json")))
+
+    @property
+    def spent(self) -> bool:
+        return self.iterations >= self.allowance.total

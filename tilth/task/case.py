@@ -1,0 +1,84 @@
+"""The case: what a worker submits, frozen, and the gates that need no judgement."""
+
+from __future__ import annotations
+
+import hashlib
+
+from tilth.contract.case import Case
+from tilth.contract.prd import Plan
+from tilth.contract.verdict import LedgerEntry, RejectionCategory, harness_reject
+from tilth.gate.findings import Validation
+from tilth.log.events import CaseSubmitted, SeedTampered
+from tilth.model.messages import ToolCall
+from tilth.task.attempt import Attempt, Green, OpenReview, Snapshot, Submission
+from tilth.task.bench import Bench
+from tilth.task.opening import baseline_of, validator_run
+from tilth.task.review import judged
+
+
+def snapshot(bench: Bench, attempt: Attempt) -> Snapshot:
+    """Freeze the worktree as it stands."""
+    frozen = bench.tree.freeze(attempt.base)
+    diff = bench.tree.diff(attempt.base, frozen.tree)
+    digest = hashlib.sha256(diff.encode("utf-8", "surrogatepass")).hexdigest()
+    return Snapshot(frozen.tree, frozen.nested, diff, digest)
+
+
+def resubmitted(bench: Bench, attempt: Attempt, left: OpenReview) -> Submission:
+    """Give a case that was frozen and validated before an interruption, from its record."""
+    attempt.green = Green(left.tree, left.case)
+    diff = bench.tree.diff(attempt.base, left.tree)
+    return Submission(left.tree, (), diff, left.diff_sha256, left.case)
+
+
+def submit(attempt: Attempt, call: ToolCall, case: Case, seen: Snapshot) -> Submission:
+    """Put a frozen worktree up for judgement."""
+    attempt.emit(
+        CaseSubmitted(call_id=call.id, case=case, tree=seen.tree, diff_sha256=seen.diff_sha256)
+    )
+    return Submission(seen.tree, seen.nested, seen.diff, seen.diff_sha256, case)
+
+
+def is_untouched(bench: Bench, attempt: Attempt, seen: Snapshot) -> bool:
+    """Tell whether nothing has changed, and the tests were not green from the start.
+
+    A further round is asked for because something is wrong: no change cannot settle it.
+    """
+    if seen.nested or seen.diff:
+        return False
+    return attempt.task.round > 1 or not baseline_of(bench, attempt).was_green
+
+
+def untouched_reject(bench: Bench, attempt: Attempt, seen: Snapshot) -> LedgerEntry:
+    """Reject a tree in which nothing has changed."""
+    return harness_reject(
+        judged(bench, attempt, seen, {}),
+        category=RejectionCategory.ACCEPTANCE_GAP,
+        concern="No file has changed since the task began.",
+        next_step="Use `edit_file` or `write_file` to make the change the task asks for.",
+    )
+
+
+def mechanical_reject(bench: Bench, attempt: Attempt, seen: Snapshot) -> LedgerEntry | None:
+    """Reject what needs no judgement: a nested repository, or no change at all."""
+    if is_untouched(bench, attempt, seen):
+        return untouched_reject(bench, attempt, seen)
+    if not seen.nested:
+        return None
+    return harness_reject(
+        judged(bench, attempt, seen, {}),
+        category=RejectionCategory.SPEC_VIOLATION,
+        concern=f"The worktree holds a nested git repository: {', '.join(seen.nested)}.",
+        next_step="Remove it, or turn it into plain files.",
+    )
+
+
+def validate(bench: Bench, attempt: Attempt, plan: Plan, submission: Submission) -> Validation:
+    """Run the validators on the frozen tree, and record what each said."""
+    baseline = baseline_of(bench, attempt)
+    validation = bench.gate.validate(attempt.task, plan, attempt.base, submission.tree, baseline)
+    for report in validation.reports:
+        attempt.tell(validator_run(bench, report, phase="case", tree=submission.tree))
+    if validation.tampered:
+        attempt.emit(SeedTampered(files=validation.tampered, notes=validation.notes))
+    return validation

@@ -1,0 +1,48 @@
+"""What probes and mutants were seen to do, by tree: nothing of it is run a second time.
+
+A resume and a replay begin with what the log says. It runs nothing and decides nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from tilth.base.values import digest
+from tilth.gate.evidence import Mutated, Probed
+from tilth.model.messages import ToolResult
+
+
+@dataclass
+class EvidenceRecord:
+    """Hold results by the tree they are about.
+
+    `is_closed` is true of a recording: it knows all the mutants there were.
+    """
+
+    is_closed: bool = False
+    _probed: dict[tuple[str, str], Probed] = field(default_factory=dict)
+    _mutated: dict[tuple[str, str], Mutated] = field(default_factory=dict)
+    _told: dict[tuple[str, str], ToolResult] = field(default_factory=dict)
+    # The calls whose case went back because a probe still failed.
+    refused: set[str] = field(default_factory=set)
+
+    def probed(self, tree: str, text: str) -> Probed | None:
+        """Give what the harness saw a probe do."""
+        return self._probed.get((tree, digest(text)))
+
+    def keep_probed(self, tree: str, text: str, probed: Probed) -> None:
+        self._probed[tree, digest(text)] = probed
+
+    def mutated(self, task_id: str, tree: str) -> Mutated | None:
+        """Give what came of a change's mutants."""
+        return self._mutated.get((task_id, tree))
+
+    def keep_mutated(self, task_id: str, tree: str, mutated: Mutated) -> None:
+        self._mutated[task_id, tree] = mutated
+
+    def told(self, tree: str, text: str) -> ToolResult | None:
+        """Give what an evaluator was told of a probe that it ran itself."""
+        return self._told.get((tree, digest(text)))
+
+    def keep_told(self, tree: str, text: str, result: ToolResult) -> None:
+        self._told[tree, digest(text)] = result

@@ -1,0 +1,265 @@
+"""Landing: how a task ends in git and in the record.
+
+The order is always the same: what was ruled, then the commit, then the status. A crash between two
+steps is recognised by the commit's trailers, so a task is landed once or not at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from tilth.config.settings import OnExhausted
+from tilth.contract.operator_requests import OperatorRequest, still_open
+from tilth.contract.outcomes import FailReason
+from tilth.contract.prd import Status, Task
+from tilth.git.commits import CommitMessage, done_message, failed_message
+from tilth.log.events import (
+    Committed,
+    Emit,
+    OperatorRequested,
+    ProposedLearnings,
+    TaskDone,
+    TaskFailed,
+    TaskForceAccepted,
+)
+from tilth.task.attempt import Attempt, Green
+from tilth.task.bench import Bench
+from tilth.task.obstacles import worst
+
+NOT_EVALUATED = "not-evaluated"
+UNPARSED = "unparsed"
+FORCED = "force-accept"
+PERSON = "person"
+
+
+class Worked(Protocol):
+    """Be what is landed: an attempt, or a failed task that a person accepts."""
+
+    task: Task
+
+    @property
+    def base(self) -> str: ...
+
+    @property
+    def iterations(self) -> int: ...
+
+    @property
+    def emit(self) -> Emit: ...
+
+
+@dataclass(frozen=True)
+class Landed:
+    """Say what a done task's commit stands for."""
+
+    commit: str
+    verdict: str
+    score: int | None
+    below_bar: bool
+
+
+def set_aside_ref(session: str, task_id: str) -> str:
+    """Name the ref that keeps the partial work of a task that was passed over."""
+    return f"refs/tilth/{session}/{task_id}"
+
+
+def land(bench: Bench, attempt: Worked, green: Green, *, verdict: str, score: int | None) -> None:
+    """Commit an accepted tree, then mark its task done."""
+    _commit_done(bench, attempt, green, verdict=verdict, score=score, below_bar=False)
+
+
+def force_accept(
+    bench: Bench, attempt: Attempt, green: Green, reason: FailReason, *, told: bool = False
+) -> None:
+    """Land the last green tree below the bar, and say so everywhere it will be read.
+
+    `told` is for a resume: the event stands in the log already.
+    """
+    score = last_score(bench, attempt)
+    if attempt.task.status is Status.IN_PROGRESS:
+        _move(bench, attempt, Status.PENDING_EVAL)
+    if not told:
+        attempt.emit(TaskForceAccepted(score=score, reason=reason))
+    text = f"accepted below the bar ({reason}), score {_shown(score)}"
+    _request(bench, attempt, "below_bar", text)
+    _commit_done(bench, attempt, green, verdict=FORCED, score=score, below_bar=True)
+
+
+def fail(bench: Bench, attempt: Attempt, reason: FailReason, detail: str) -> None:
+    """Keep partial work as a commit that says FAILED, then mark the task failed."""
+    frozen = bench.tree.freeze(attempt.base)
+    task = attempt.task
+    message = failed_message(reason, task.id, task.title, session=bench.record.id)
+    commit = _commit(bench, attempt, frozen.tree, message, kind="failed")
+    if bench.settings.on_exhausted.effective(bench.record.plan) is OnExhausted.SKIP:
+        # Nothing may be built on work that failed.
+        ref = set_aside_ref(bench.record.id, task.id)
+        bench.tree.set_aside(ref, commit, back_to=attempt.base)
+    mark_failed(bench, attempt, reason, detail)
+
+
+def mark_failed(bench: Bench, attempt: Attempt, reason: FailReason, detail: str) -> None:
+    """Mark a task failed that has its commit; steps that were taken already are left alone."""
+    again = attempt.task.status is Status.FAILED
+    if not again:
+        _move(bench, attempt, Status.FAILED)
+    line = f"{attempt.task.id} failed: {attempt.task.title}"
+    bench.record.append_progress(line, again=again)
+    attempt.emit(
+        TaskFailed(
+            reason=reason,
+            detail=detail,
+            iterations=attempt.iterations,
+            obstacle=worst(attempt.met),
+        )
+    )
+
+
+def block(bench: Bench, attempt: Attempt, question: str) -> None:
+    """Put a task whose contract is at fault to a person."""
+    _request(bench, attempt, "blocked", question)
+    fail(bench, attempt, FailReason.BLOCKED, question)
+
+
+def flag_seed(bench: Bench, attempt: Attempt, concern: str | None) -> None:
+    """Tell a person that a task's acceptance tests are weak; nobody has to answer it."""
+    if concern is not None and concern.strip():
+        _request(bench, attempt, "seed_concern", concern.strip())
+
+
+def _commit_done(
+    bench: Bench,
+    attempt: Worked,
+    green: Green,
+    *,
+    verdict: str,
+    score: int | None,
+    below_bar: bool,
+) -> None:
+    task = attempt.task
+    message = done_message(
+        task.id,
+        task.title,
+        session=bench.record.id,
+        verdict=verdict,
+        below_bar=below_bar,
+        round=task.round,
+    )
+    commit = _commit(bench, attempt, green.tree, message, kind="done")
+    finish(bench, attempt, Landed(commit, verdict, score, below_bar), green)
+
+
+def finish(bench: Bench, attempt: Worked, landed: Landed, green: Green | None) -> None:
+    """Mark a task done that has its commit; steps that were taken already are left alone."""
+    again = attempt.task.status is Status.DONE
+    if not again:
+        if attempt.task.status is Status.IN_PROGRESS:
+            _move(bench, attempt, Status.PENDING_EVAL)
+        _move(
+            bench,
+            attempt,
+            Status.DONE,
+            commit=landed.commit,
+            score=landed.score,
+            quality_flag="below-bar" if landed.below_bar else None,
+            summary=green.case.summary if green else None,
+        )
+    line = f"{attempt.task.id} done{_remark(landed)}: {attempt.task.title}"
+    bench.record.append_progress(line, again=again)
+    if green is not None and not landed.below_bar:
+        _keep_learnings(bench, attempt, green)
+    attempt.emit(
+        TaskDone(
+            commit=landed.commit,
+            score=landed.score,
+            iterations=attempt.iterations,
+            evaluated=landed.verdict not in (NOT_EVALUATED, UNPARSED, PERSON),
+            verdict=landed.verdict,
+            below_bar=landed.below_bar,
+        )
+    )
+    bench.tree.restore(landed.commit)
+
+
+def _remark(landed: Landed) -> str:
+    """Say what tells a task from one that was cleanly accepted."""
+    if landed.below_bar:
+        return f" (accepted below the bar, score {_shown(landed.score)})"
+    remarks = {
+        NOT_EVALUATED: " (not evaluated)",
+        UNPARSED: " (accepted unread)",
+        PERSON: " (accepted by a person)",
+    }
+    return remarks.get(landed.verdict, "")
+
+
+def _shown(score: int | None) -> str:
+    return "unknown" if score is None else str(score)
+
+
+def _commit(bench: Bench, attempt: Worked, tree: str, message: CommitMessage, *, kind: str) -> str:
+    # Trailers are the harness's own words, and a key that is one of them must not break them.
+    message = bench.mask.data(message).model_copy(update={"trailers": message.trailers})
+    commit = bench.tree.commit(tree=tree, parent=attempt.base, message=message)
+    attempt.emit(
+        Committed(
+            commit=commit,
+            tree=tree,
+            parent=attempt.base,
+            kind="done" if kind == "done" else "failed",
+            subject=message.subject,
+            ref=bench.tree.branch,
+        )
+    )
+    return commit
+
+
+def _move(bench: Bench, attempt: Worked, to: Status, **changes: object) -> None:
+    attempt.task = attempt.task.moved(to, **changes)
+    bench.record.save_task(attempt.task)
+
+
+def flag_red_done(bench: Bench, task: Task, emit: Emit, tests: Sequence[str]) -> None:
+    """Tell a person that tests of done tasks are red where a task begins."""
+    named = f"{', '.join(tests[:10])}{' …' if len(tests) > 10 else ''}"
+    text = f"tests of tasks that are done are red where {task.id} begins: {named}"
+    _put(bench, task, emit, "done_red", text)
+
+
+def _request(bench: Bench, attempt: Attempt, kind: str, text: str) -> None:
+    _put(bench, attempt.task, attempt.emit, kind, text)
+
+
+def _put(bench: Bench, task: Task, emit: Emit, kind: str, text: str) -> None:
+    """Put a question or a flag to a person, once, even if a crash came in between."""
+    lines = bench.record.requests()
+    text = bench.mask.known(text)
+    # A question that was answered may be put again in the same words.
+    standing = still_open(lines) if kind == "blocked" else lines
+    if any((old.task_id, old.kind, old.text) == (task.id, kind, text) for old in standing):
+        return
+    request = f"R-{sum(line.kind != 'answer' for line in lines) + 1:03d}"
+    line = OperatorRequest.model_validate(
+        {
+            "ts": bench.stamp(),
+            "request": request,
+            "task_id": task.id,
+            "kind": kind,
+            "text": text,
+        }
+    )
+    bench.record.append_request(line)
+    emit(OperatorRequested(request=request, kind=kind, text=text))
+
+
+def last_score(bench: Bench, attempt: Attempt) -> int | None:
+    """Give the newest score any verdict on the task carries."""
+    ledger = bench.record.read_ledger(attempt.task.id)
+    return next((entry.score for entry in reversed(ledger) if entry.score is not None), None)
+
+
+def _keep_learnings(bench: Bench, attempt: Worked, green: Green) -> None:
+    if green.case.learnings:
+        bench.record.save_learnings(attempt.task, green.case.learnings)
+        attempt.emit(ProposedLearnings(learnings=green.case.learnings))

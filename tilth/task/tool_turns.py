@@ -1,0 +1,130 @@
+"""Tool turns: one call of a model, through the guard, into the record."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from tilth.base.values import digest
+from tilth.config.secrets import Mask
+from tilth.contract.rules import Rules
+from tilth.log.events import Emit, HookRan, PreToolBlock, ToolCalled, ToolResulted
+from tilth.model.messages import Conversation, ToolCall, ToolResult
+from tilth.task.attempt import Attempt
+from tilth.task.bench import Bench
+from tilth.task.checks import checks_in
+from tilth.task.tool_outcome import Outcome
+
+
+class Exchange(Protocol):
+    """Be a conversation whose calls are recorded: a worker's attempt, or an interview."""
+
+    @property
+    def conversation(self) -> Conversation: ...
+
+    @property
+    def emit(self) -> Emit: ...
+
+
+class Masking(Protocol):
+    """Hide secrets in what a model is given."""
+
+    @property
+    def mask(self) -> Mask: ...
+
+
+def run_tool(bench: Bench, attempt: Attempt, call: ToolCall) -> ToolResult:
+    """Run one worktree tool unless something stops it, and record exactly what came of it."""
+    note_call(attempt, call)
+    repeats = attempt.repeats
+    again = repeats.count(call)
+    if bench.rules >= Rules.PROGRESS and repeats.is_idle:
+        return give_result(bench, attempt, call, repeats.refusal(), is_error=True)
+    before = bench.tree.fingerprint() if again else None
+    result = _run(bench, attempt, call)
+    steady = before is not None and before == bench.tree.fingerprint()
+    repeats.keep(result.content, changed_nothing=steady)
+    return result
+
+
+def _run(bench: Bench, attempt: Attempt, call: ToolCall) -> ToolResult:
+    blocked = bench.tools.blocked(call)
+    if blocked is not None:
+        attempt.emit(
+            PreToolBlock(call_id=call.id, name=call.name, rule=blocked.rule, reason=blocked.reason)
+        )
+        return give_result(bench, attempt, call, blocked.reason, is_error=True)
+    started = bench.clock.monotonic()
+    outcome = bench.tools.run(call)
+    duration = int((bench.clock.monotonic() - started) * 1000)
+    for hook in outcome.hooks:
+        attempt.tell(
+            HookRan(
+                hook=hook.hook,
+                subject=hook.path,
+                exit_code=hook.exit_code,
+                output=bench.mask.result(hook.output),
+            )
+        )
+    return give_result(
+        bench,
+        attempt,
+        call,
+        _remarked(bench, attempt, call, outcome),
+        is_error=outcome.is_error,
+        exit_code=outcome.exit_code,
+        duration_ms=duration,
+    )
+
+
+def _remarked(bench: Bench, attempt: Attempt, call: ToolCall, outcome: Outcome) -> str:
+    """Give an outcome's text, with a remark on a check that shows nothing new."""
+    if call.name != "bash" or outcome.exit_code is None or outcome.is_error:
+        return outcome.content
+    command = str(call.arguments["command"])
+    checks = checks_in(command, bench.validators)
+    if not checks:
+        return outcome.content
+    files = bench.tree.fingerprint()
+    line = attempt.verified.remark(command, checks, outcome.exit_code, outcome.content, files)
+    return outcome.content if line is None else f"{outcome.content.rstrip()}\n{line}"
+
+
+def note_call(exchange: Exchange, call: ToolCall) -> None:
+    """Record that a call is about to be acted on; without a result it counts as interrupted."""
+    exchange.emit(
+        ToolCalled(
+            conversation=exchange.conversation.id,
+            call_id=call.id,
+            name=call.name,
+            arguments=call.arguments,
+        )
+    )
+
+
+def give_result(
+    bench: Masking,
+    exchange: Exchange,
+    call: ToolCall,
+    content: str,
+    *,
+    is_error: bool = False,
+    exit_code: int | None = None,
+    duration_ms: int = 0,
+    interrupted: bool = False,
+) -> ToolResult:
+    """Mask a result, record it, and give it in the form the model gets."""
+    result = ToolResult(call_id=call.id, content=bench.mask.result(content), is_error=is_error)
+    exchange.emit(
+        ToolResulted(
+            conversation=exchange.conversation.id,
+            call_id=call.id,
+            name=call.name,
+            content=result.content,
+            is_error=is_error,
+            exit_code=exit_code,
+            duration_ms=duration_ms,
+            interrupted=interrupted,
+            sha256=digest(result.content),
+        )
+    )
+    return result
