@@ -141,6 +141,8 @@ class Site:
             "TILTH_BASE_URL": url,
             "TILTH_WORKER_MODEL": "claude-sonnet-5-5",
             "TILTH_SANDBOX": "off",
+            # A gate that hangs is told as that, long before the test itself would be ended.
+            "TILTH_VALIDATOR_TIMEOUT_SECONDS": "90",
             # Mutants take time; the tests about them ask for it.
             "TILTH_MUTATION_SECONDS": "0",
             **self.settings,

@@ -29,15 +29,17 @@ from tilth.sandbox.confinement import Finished
 _MOST_REPORT_BYTES = 64 * 1024 * 1024
 _COPY = "tilth-gate-pytest"
 _PACKAGE = "tilth_gate_in_target"
+# A process that a test spawns imports this again, under another name: it must find nothing to do.
 _START = f"""\
-import os
-import sys
+if __name__ == "__main__":
+    import os
+    import sys
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from {_PACKAGE}.report import main
+    sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+    from {_PACKAGE}.report import main
 
-del sys.path[0]
-main()
+    del sys.path[0]
+    main()
 """
 
 
