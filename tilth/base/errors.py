@@ -6,6 +6,7 @@ TilthError
 │   ├── BadPlan          a PRD with problems, all of them at once
 │   ├── UnknownSession   an id that names no session, or several
 │   ├── SessionBusy      another process holds the session's lock
+│   ├── Superseded       another run has taken the session over: write no more
 │   └── CorruptSession   a session file that cannot be trusted; never guessed around
 ├── ToolError            told to the model as the tool's result
 ├── Unreadable           told to the model as what was wrong with its answer
@@ -58,6 +59,10 @@ class UnknownSession(UserError):
 
 class SessionBusy(UserError):
     """Name the process that holds a session's lock."""
+
+
+class Superseded(UserError):
+    """Name a session that another run has taken over."""
 
 
 class CorruptSession(UserError):

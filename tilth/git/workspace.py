@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 from tilth.base.clock import Clock
@@ -40,7 +41,15 @@ class Removed(Value):
 class Workspace:
     """Work on one session's branch and worktree in one source repository."""
 
-    def __init__(self, source: SourceRepo, path: Path, session: str, clock: Clock) -> None:
+    def __init__(
+        self,
+        source: SourceRepo,
+        path: Path,
+        session: str,
+        clock: Clock,
+        *,
+        guard: Callable[[], AbstractContextManager[None]] = nullcontext,
+    ) -> None:
         if not _SESSION_ID.fullmatch(session):
             raise UserError(f"{session!r} is not a session id: `tilth info` lists them")
         self.source = source
@@ -48,6 +57,8 @@ class Workspace:
         self.session = session
         self.branch = f"{SESSION_BRANCHES}{session}"
         self._clock = clock
+        # Refs move inside it: a run that another has taken over moves none.
+        self._guard = guard
         self._ref = f"refs/heads/{self.branch}"
         self._asides = f"refs/tilth/{session}/"
         self._worktree = Worktree(source, self.path, self.branch)
@@ -61,7 +72,7 @@ class Workspace:
         """Start the session branch at `base` and check it out."""
         if self.tip() is not None:
             raise UserError(f"branch {self.branch} exists already: resume or reset that session")
-        self._git.move_refs("tilth: start", (self._ref, base, "0" * len(base)))
+        self._move("tilth: start", (self._ref, base, "0" * len(base)))
         reach("after starting the branch")
         self._worktree.add()
         reach("after adding the worktree")
@@ -94,7 +105,7 @@ class Workspace:
         refs = self.asides()
         tip = self.tip()
         for ref in (*refs, *([self._ref] if tip else [])):
-            self._git.run("update-ref", "-d", ref)
+            self._drop(ref)
         return Removed(worktree=there, registration=registered, branch=tip is not None, refs=refs)
 
     # What stands in it
@@ -158,7 +169,7 @@ class Workspace:
         self._require_tip(parent)
         commit = self._write(tree, parent, message)
         reach("before moving the branch")
-        self._git.move_refs("tilth: commit", (self._ref, commit, parent))
+        self._move("tilth: commit", (self._ref, commit, parent))
         reach("after moving the branch")
         self._worktree.sync(commit)
         return commit
@@ -221,7 +232,7 @@ class Workspace:
         kept = self.aside(ref) or "0" * len(commit)
         reach("before setting aside")
         moves = ((ref, commit, kept), (self._ref, back_to, tip or commit))
-        self._git.move_refs("tilth: set aside", *moves)
+        self._move("tilth: set aside", *moves)
         reach("after setting aside")
         self._worktree.put(back_to)
 
@@ -245,6 +256,14 @@ class Workspace:
     def drop_aside(self, ref: str) -> None:
         """Forget work that was set aside."""
         if self.aside(ref) is not None:
+            self._drop(ref)
+
+    def _move(self, why: str, *moves: tuple[str, str, str]) -> None:
+        with self._guard():
+            self._git.move_refs(why, *moves)
+
+    def _drop(self, ref: str) -> None:
+        with self._guard():
             self._git.run("update-ref", "-d", ref)
 
     def _existing_tip(self) -> str:

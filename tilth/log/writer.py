@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 
 from tilth.base.clock import Clock, stamp
@@ -15,6 +16,7 @@ from tilth.config.secrets import Mask
 from tilth.log.events import Event, Payload, Scope, Sink, Stop
 from tilth.log.state import SessionState, apply
 from tilth.log.task_fold import changed
+from tilth.session.fence import Guard
 from tilth.session.store import Journal, Reserve
 
 
@@ -31,8 +33,11 @@ class EventLog:
         sinks: Sequence[Sink] = (),
         before: SessionState | None = None,
         reserve: Reserve | None = None,
+        guard: Guard = nullcontext,
     ) -> None:
-        self._journal = Journal(path)
+        with guard():
+            self._journal = Journal(path)
+        self._guard = guard
         self._session = session
         self._clock = clock
         self._mask = mask
@@ -57,7 +62,8 @@ class EventLog:
             text = _written(event)
         if isinstance(payload, Stop):
             self._give_back()
-        self._journal.append(text, sync=payload.synced)
+        with self._guard():
+            self._journal.append(text, sync=payload.synced)
         self.state = apply(self.state, event)
         for sink in self._sinks:
             sink.take(event)

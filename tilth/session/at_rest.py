@@ -43,7 +43,12 @@ def open_desk(session: Session, mask: Mask) -> Iterator[Desk]:
     """Open the log of a locked session for words; summary, status and report tell of them then."""
     before = fold(session.events(), conversations=True)
     log = EventLog(
-        session.log_path, session=session.id, clock=SystemClock(), mask=mask, before=before
+        session.log_path,
+        session=session.id,
+        clock=SystemClock(),
+        mask=mask,
+        before=before,
+        guard=session.guard,
     )
     try:
         emit = Emitter(log)

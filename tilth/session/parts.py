@@ -95,7 +95,8 @@ class Parts:
 
     def workspace(self, session: Session) -> Workspace:
         """Give the worktree of a session."""
-        return Workspace(self.source, session.workspace, session.id, SystemClock())
+        clock, guard = SystemClock(), session.guard
+        return Workspace(self.source, session.workspace, session.id, clock, guard=guard)
 
     @contextmanager
     def open_run(self, session: Session, memory: SessionState) -> Iterator[RunContext]:
@@ -112,6 +113,7 @@ class Parts:
             sinks=(*([screen] if screen is not None else []), *frontend.sinks, notifier),
             before=memory,
             reserve=Reserve(session.directory / ".reserve"),
+            guard=session.guard,
         )
         try:
             with self._models() as models, frontend.listen(frontend.interrupt):

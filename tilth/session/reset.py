@@ -15,6 +15,7 @@ from tilth.git.workspace import Workspace
 from tilth.log.events import SessionStart
 from tilth.log.reader import read_events
 from tilth.sandbox.removal import remove_tree
+from tilth.session.fence import fence_file
 from tilth.session.session import SESSION_ID, Session, branch_of, find_session, list_sessions
 from tilth.session.store import Lock, lock_holder
 
@@ -141,6 +142,7 @@ def remove(sessions: Path, name: str) -> tuple[Step, ...]:
             workspace.remove()
         if directory.exists():
             remove_tree(directory)
+        fence_file(sessions, name).unlink(missing_ok=True)
     except OSError as error:
         raise DiskError(f"cannot remove {error.filename}: {error.strerror}; run it again") from None
     finally:

@@ -17,6 +17,7 @@ from tilth.model.messages import Role
 from tilth.model.provider import load_early
 from tilth.session.at_rest import take_up_leftovers
 from tilth.session.catalog import latest_to_resume
+from tilth.session.fence import Guard
 from tilth.session.frontend import Frontend
 from tilth.session.models import choose_reviewers
 from tilth.session.night import Schedule
@@ -36,16 +37,19 @@ def resume(
     environ: MutableMapping[str, str] = os.environ,
     frontend: Frontend | None = None,
     clock: Clock | None = None,
+    guard: Guard | None = None,
 ) -> RunResult:
     """Open a session from disk alone and let it go on; without `wanted`, the latest that can.
 
-    With `ping`, the models of a session that has not begun yet are tried first.
+    With `ping`, the models of a session that has not begun yet are tried first. `guard` is of a run
+    that may be taken over by another.
     """
     schedule = Schedule.read(until, clock)
     settings = load(overrides or {}, environ)
     name = find_session(settings.sessions_dir, wanted) if wanted else latest_to_resume(settings)
+    mask = Mask(known_secrets(settings))
     session = Session.open_locked(
-        settings.sessions_dir, name, clock=SystemClock(), mask=Mask(known_secrets(settings))
+        settings.sessions_dir, name, clock=SystemClock(), mask=mask, guard=guard
     )
     try:
         frontend = frontend or Frontend()

@@ -102,7 +102,11 @@ def _take_up_late_words(parts: Parts, session: Session) -> None:
         return
     with suppress(SessionBusy):
         again = Session.open_locked(
-            session.directory.parent, session.id, clock=SystemClock(), mask=parts.mask
+            session.directory.parent,
+            session.id,
+            clock=SystemClock(),
+            mask=parts.mask,
+            guard=session.guard,
         )
         try:
             take_up_leftovers(again, None, parts.mask)

@@ -10,7 +10,9 @@ import json
 import os
 import re
 import shutil
+import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
@@ -30,18 +32,9 @@ from tilth.contract.verdict import LedgerEntry
 from tilth.log.events import SCHEMA_VERSION, Event, SessionStart
 from tilth.log.reader import read_events
 from tilth.model.messages import Role
-from tilth.session.store import (
-    PRIVATE_DIR,
-    Journal,
-    Lock,
-    make_private,
-    read_json,
-    read_lines,
-    replace_bytes,
-    replace_json,
-    sync_dir,
-    write_new,
-)
+from tilth.session.fence import Fence, Guard, fence_file
+from tilth.session.files import Files, stage
+from tilth.session.store import Lock, make_private, read_json, read_lines, sync_dir
 from tilth.task.budget import Spend
 
 SESSION_ID = re.compile(r"[0-9]{8}-[0-9]{6}-[0-9a-f]{6}")
@@ -113,9 +106,13 @@ def checked_id(text: str) -> str:
 class Session:
     """Read and write one session's files."""
 
-    def __init__(self, directory: Path, clock: Clock, mask: Mask) -> None:
+    def __init__(
+        self, directory: Path, clock: Clock, mask: Mask, guard: Guard = nullcontext
+    ) -> None:
         self.directory = directory
         self.id = checked_id(directory.name)
+        self.guard = guard
+        self._files = Files(directory, guard)
         self._clock = clock
         self._mask = mask
         self._lock = Lock(directory / "lock")
@@ -136,22 +133,23 @@ class Session:
         *,
         clock: Clock,
         mask: Mask,
+        guard: Guard = nullcontext,
     ) -> Session:
         """Make a session's directory; it appears complete, by rename, already locked.
 
         Without a plan it is an interview, which gets one when its seed holds.
         """
-        staged = sessions / f".new-{checked_id(checkpoint.session)}"
-        place = sessions / checkpoint.session
-        lock = Lock(staged / "lock")
+        place = sessions / checked_id(checkpoint.session)
         try:
             make_private(sessions)
-            staged.mkdir(mode=PRIVATE_DIR)
+            staged = Path(tempfile.mkdtemp(prefix=f".new-{place.name}-", dir=sessions))
+            lock = Lock(staged / "lock")
             try:
-                _stage(staged, checkpoint, plan and mask.data(jsonable(plan)), seed_tests)
+                stage(staged, jsonable(checkpoint), plan and mask.data(jsonable(plan)), seed_tests)
                 lock.acquire()
                 reach("before the session appears")
-                os.rename(staged, place)
+                with guard():
+                    os.rename(staged, place)
                 reach("after the session appeared")
             except BaseException:
                 lock.release()
@@ -160,15 +158,21 @@ class Session:
             sync_dir(sessions)
         except OSError as error:
             raise DiskError(f"cannot create a session in {sessions}: {error.strerror}") from error
-        session = cls(place, clock, mask)
+        session = cls(place, clock, mask, guard)
         session._lock = lock
         return session
 
     @classmethod
-    def open_locked(cls, sessions: Path, session: str, *, clock: Clock, mask: Mask) -> Session:
-        """Open a session from disk alone and take its lock."""
+    def open_locked(
+        cls, sessions: Path, session: str, *, clock: Clock, mask: Mask, guard: Guard | None = None
+    ) -> Session:
+        """Open a session from disk alone and take its lock; one that was shared stays fenced."""
         opened = cls.look(sessions, session, clock=clock, mask=mask)
         opened._lock.acquire()
+        if guard is None and fence_file(sessions, opened.id).exists():
+            guard = Fence.take(sessions, opened.id).passing
+        opened.guard = guard or nullcontext
+        opened._files = Files(opened.directory, opened.guard)
         return opened
 
     @classmethod
@@ -225,7 +229,7 @@ class Session:
         if spend is not None:
             changes["usage"] = dict(spend)
         checkpoint = self.checkpoint.model_copy(update=changes)
-        replace_json(self.directory / "checkpoint.json", jsonable(checkpoint))
+        self._files.replace_json("checkpoint.json", jsonable(checkpoint))
         self._checkpoint = checkpoint
 
     def rebuild_checkpoint(self, start: SessionStart, created: str) -> None:
@@ -240,7 +244,7 @@ class Session:
             created=created,
             updated=created,
         )
-        replace_json(self.directory / "checkpoint.json", jsonable(self._checkpoint))
+        self._files.replace_json("checkpoint.json", jsonable(self._checkpoint))
 
     @property
     def plan(self) -> Plan:
@@ -252,14 +256,14 @@ class Session:
     def save_task(self, task: Task) -> Plan:
         """Replace the session's PRD with one task in its new state."""
         plan = self.plan.replaced(task)
-        replace_json(self.directory / "prd.json", self._mask.data(jsonable(plan)))
+        self._files.replace_json("prd.json", self._mask.data(jsonable(plan)))
         self._plan = plan
         return plan
 
     def append_ledger_entry(self, entry: LedgerEntry) -> int:
         """Append a verdict to its task's ledger and give the number of entries."""
         path = self._ledger_path(entry.task_id)
-        self._append(path, entry)
+        self._files.append(path.relative_to(self.directory), self._line(entry))
         return sum(1 for _ in read_lines(path))
 
     def read_ledger(self, task_id: str) -> tuple[LedgerEntry, ...]:
@@ -277,7 +281,7 @@ class Session:
         old = path.read_bytes() if path.exists() else b""
         flat = " ".join(self._mask.known(line).split()).encode("utf-8", "backslashreplace")
         if not (again and old.splitlines()[-1:] == [flat]):
-            replace_bytes(path, old + flat + b"\n")
+            self._files.replace("progress.txt", old + flat + b"\n")
 
     def progress(self) -> tuple[str, ...]:
         """Give the last lines of the story of the session."""
@@ -286,11 +290,11 @@ class Session:
         return tuple(text.splitlines()[-PROGRESS_LINES:])
 
     def save_summary(self, summary: Mapping[str, Any]) -> None:
-        replace_json(self.directory / "summary.json", self._mask.data(dict(summary)))
+        self._files.replace_json("summary.json", self._mask.data(dict(summary)))
 
     def save_report(self, text: str) -> None:
         raw = self._mask.known(text).encode("utf-8", "backslashreplace")
-        replace_bytes(self.directory / "report.md", raw)
+        self._files.replace("report.md", raw)
 
     def save_learnings(self, task: Task, learnings: Sequence[str]) -> None:
         """Add what an accepted task taught to the notes for the user."""
@@ -301,7 +305,7 @@ class Session:
         title = " ".join(task.title.split())
         items = "".join(f"- {' '.join(item.split())}\n" for item in learnings)
         text = self._mask.known(f"{old}\n## {task.id} {title}\n\n{items}")
-        replace_bytes(path, text.encode("utf-8", "backslashreplace"))
+        self._files.replace(path.name, text.encode("utf-8", "backslashreplace"))
 
     def seed_meta(self) -> Mapping[str, Any]:
         """Give the interview's record, or nothing when there was no interview."""
@@ -313,7 +317,7 @@ class Session:
 
     def append_request(self, request: OperatorRequest) -> None:
         """Put a question, a flag or an answer on record."""
-        self._append(self.directory / "operator-requests.jsonl", request)
+        self._files.append("operator-requests.jsonl", self._line(request))
 
     def requests(self) -> tuple[OperatorRequest, ...]:
         """Give all questions, flags and answers, oldest first."""
@@ -328,26 +332,8 @@ class Session:
             status = SessionStatus.WAITING
         self.save_checkpoint(status, spend)
 
-    def _append(self, path: Path, entry: Value) -> None:
-        line = json.dumps(self._mask.data(jsonable(entry)), ensure_ascii=False)
-        journal = Journal(path)
-        try:
-            journal.append(line, sync=True)
-        finally:
-            journal.close()
-
-
-def _stage(
-    directory: Path, checkpoint: Checkpoint, plan: Any, seed_tests: Mapping[str, bytes]
-) -> None:
-    """Fill the directory of a session that is not yet in its place."""
-    for name in ("ledger", "seed-tests"):
-        (directory / name).mkdir(mode=PRIVATE_DIR)
-    write_new(directory / "seed-tests", seed_tests)
-    replace_json(directory / "checkpoint.json", jsonable(checkpoint))
-    if plan is not None:
-        replace_json(directory / "prd.json", plan)
-    write_new(directory, {"events.jsonl": b"", "progress.txt": b""})
+    def _line(self, entry: Value) -> str:
+        return json.dumps(self._mask.data(jsonable(entry)), ensure_ascii=False)
 
 
 def _read_checkpoint(path: Path) -> Checkpoint:

@@ -6,6 +6,7 @@ import os
 import secrets
 import shlex
 from collections.abc import Mapping, MutableMapping
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 
@@ -24,6 +25,7 @@ from tilth.session.catalog import (
     resumable_sessions,
     sessions_of,
 )
+from tilth.session.fence import Fence
 from tilth.session.frontend import Frontend
 from tilth.session.models import choose_reviewers
 from tilth.session.night import Schedule
@@ -45,18 +47,18 @@ def start(
     environ: MutableMapping[str, str] = os.environ,
     frontend: Frontend | None = None,
     clock: Clock | None = None,
+    fence: Fence | None = None,
 ) -> RunResult:
     """Check everything, then create a session and run it to its end.
 
     `overrides` are settings by field name and win over `environ`. Keys are taken out of `environ`
-    once they are read, so that no other process sees them.
+    once they are read, so that no other process sees them. With a `fence`, the session is the one
+    that it names, and writes only while nobody has taken it over.
     """
     overrides, frontend = overrides or {}, frontend or Frontend()
     schedule = Schedule.read(until, clock)
     settings = load(overrides, environ)
-    settings.require_endpoint(Role.WORKER)
-    if settings.evaluate:
-        settings.require_endpoint(Role.EVALUATOR)
+    require_endpoints(settings)
     load_early()
     go_on = partial(
         resume,
@@ -82,13 +84,20 @@ def start(
     settings = settings.under(facts)
     panel = choose_reviewers(settings, bundle.plan, environ, frontend)
     with open_parts(settings, source, facts, frontend, panel=panel, schedule=schedule) as parts:
-        return _run_new(parts, bundle, ping=ping)
+        return _run_new(parts, bundle, ping=ping, fence=fence)
 
 
-def _run_new(parts: Parts, bundle: Bundle, *, ping: bool) -> RunResult:
+def require_endpoints(settings: Settings) -> None:
+    """Refuse to run without a key and a model for all who will be asked."""
+    settings.require_endpoint(Role.WORKER)
+    if settings.evaluate:
+        settings.require_endpoint(Role.EVALUATOR)
+
+
+def _run_new(parts: Parts, bundle: Bundle, *, ping: bool, fence: Fence | None) -> RunResult:
     tests = seed_tests(parts, bundle)
     look_ahead(parts, bundle.plan, tests, pings=ping)
-    session = create(parts, bundle, tests)
+    session = create(parts, bundle, tests, fence)
     ending = run_session(parts, session, SessionState())
     return result_of(session, ending.exit_code, ending)
 
@@ -180,20 +189,36 @@ def seed_tests(parts: Parts, bundle: Bundle) -> dict[str, bytes]:
     return {**committed_tests(parts.source, bundle), **bundle.tests}
 
 
-def create(parts: Parts, bundle: Bundle, tests: Mapping[str, bytes] | None = None) -> Session:
+def create(
+    parts: Parts,
+    bundle: Bundle,
+    tests: Mapping[str, bytes] | None = None,
+    fence: Fence | None = None,
+) -> Session:
     """Make a session's directory; branch and worktree follow when it runs."""
-    checkpoint = new_checkpoint(parts.source, SessionStatus.RUNNING, bundle)
+    name = fence.session if fence else None
+    checkpoint = new_checkpoint(parts.source, SessionStatus.RUNNING, bundle, name)
     tests = seed_tests(parts, bundle) if tests is None else tests
-    sessions, clock = parts.settings.sessions_dir, SystemClock()
-    return Session.new(sessions, checkpoint, bundle.plan, tests, clock=clock, mask=parts.mask)
+    return Session.new(
+        parts.settings.sessions_dir,
+        checkpoint,
+        bundle.plan,
+        tests,
+        clock=SystemClock(),
+        mask=parts.mask,
+        guard=fence.passing if fence else nullcontext,
+    )
 
 
 def new_checkpoint(
-    source: SourceRepo, status: SessionStatus, bundle: Bundle | None = None
+    source: SourceRepo,
+    status: SessionStatus,
+    bundle: Bundle | None = None,
+    name: str | None = None,
 ) -> Checkpoint:
-    """Name a new session and say where it begins."""
+    """Name a new session, unless it has a name already, and say where it begins."""
     moment = SystemClock().now()
-    name = session_id(moment, secrets.token_hex(3))
+    name = name or session_id(moment, secrets.token_hex(3))
     return Checkpoint(
         session=name,
         status=status,

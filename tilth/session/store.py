@@ -250,7 +250,7 @@ def _written_pid(handle: int) -> str:
 
 def _written(handle: int) -> tuple[str, str]:
     """Give the holder's number and the namespace in which it is its number."""
-    lines = os.pread(handle, 64, 0).decode("ascii", "replace").splitlines()
+    lines = os.pread(handle, 256, 0).decode("ascii", "replace").splitlines()
     pid, space, *_ = (*(line.strip() for line in lines), "", "")
     return pid, space
 
@@ -262,8 +262,10 @@ def _may_live(handle: int) -> bool:
 
 
 def _own_space() -> str:
+    """Name the namespace of our process numbers; the first of every machine has one name."""
     try:
-        return str(os.stat("/proc/self/ns/pid").st_ino)
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
+        return f"{os.stat('/proc/self/ns/pid').st_ino}@{boot}"
     except OSError:
         return ""
 

@@ -269,6 +269,7 @@ class _Taking:
             clock=SystemClock(),
             mask=self.mask,
             before=self.memory,
+            guard=self.session.guard,
         )
         event = Taken(
             branch=proposal.branch,

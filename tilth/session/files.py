@@ -1,0 +1,48 @@
+"""The files of one session, written whole or appended to, and only while its run may write."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from tilth.session.fence import Guard
+from tilth.session.store import PRIVATE_DIR, Journal, replace_bytes, replace_json, write_new
+
+
+class Files:
+    """Write below one directory, each time inside the guard."""
+
+    def __init__(self, directory: Path, guard: Guard) -> None:
+        self._directory = directory
+        self._guard = guard
+
+    def replace(self, name: str, content: bytes) -> None:
+        """Replace a file atomically."""
+        with self._guard():
+            replace_bytes(self._directory / name, content)
+
+    def replace_json(self, name: str, value: Any) -> None:
+        """Replace a JSON file atomically."""
+        with self._guard():
+            replace_json(self._directory / name, value)
+
+    def append(self, name: str | Path, line: str) -> None:
+        """Append one line and have it on disk."""
+        with self._guard():
+            journal = Journal(self._directory / name)
+            try:
+                journal.append(line, sync=True)
+            finally:
+                journal.close()
+
+
+def stage(directory: Path, checkpoint: Any, plan: Any, seed_tests: Mapping[str, bytes]) -> None:
+    """Fill the directory of a session that is not yet in its place."""
+    for name in ("ledger", "seed-tests"):
+        (directory / name).mkdir(mode=PRIVATE_DIR)
+    write_new(directory / "seed-tests", seed_tests)
+    replace_json(directory / "checkpoint.json", checkpoint)
+    if plan is not None:
+        replace_json(directory / "prd.json", plan)
+    write_new(directory, {"events.jsonl": b"", "progress.txt": b""})
