@@ -7,7 +7,7 @@ import signal
 import time
 
 import pytest
-from support import chromium, network_guard
+from support import chromium, network_guard, toolchains
 
 # Without a browser its tests are not collected; the run's last lines say so.
 collect_ignore_glob = ["browser/*"] if chromium.why_not() else []
@@ -25,7 +25,7 @@ def pytest_configure() -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    if said := chromium.left_out():
+    for said in filter(None, (chromium.left_out(), toolchains.left_out())):
         terminalreporter.write_line(said, yellow=True)
 
 

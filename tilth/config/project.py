@@ -2,19 +2,20 @@
 
 A repository is not trusted. It may name validators, its suite, context files and set-up commands;
 a key, an endpoint, an evaluator, the sandbox or a cap in it is refused. The bytes are handed in,
-taken from the commit a session began from: nothing here reads a file. A repository without a
-`pyproject.toml` says the same in a `tilth.toml`, without the prefix.
+taken from the commit a session began from: nothing here reads a file. A repository whose
+`pyproject.toml` has no such table, or that has no such file, says the same in a `tilth.toml`,
+without the prefix.
 
     [tool.tilth]
     defaults = false                     # leave out the default validators, ruff and pytest
     suite = ["-m", "not slow"]           # pytest arguments of the project's own tests; false: none
     context_files = ["AGENTS.md"]
     setup = ["python -m venv .venv"]     # command lines, run in order before the first task
-    suite = ["-m", "not slow"]           # what pytest is given for your own tests; or false
 
     [tool.tilth.validators]
     mypy = "mypy src"                    # short for { command = "mypy src" }
     web = { command = ["npm", "test"], timeout = 60, covers = "the web client" }
+    unit = { command = "make test", junit = "out/*.xml" }    # the JUnit report it writes
 
 A validator called `ruff` or `pytest` replaces that default.
 """
@@ -37,6 +38,7 @@ from tilth.config.settings import BY_FIELD
 
 PYPROJECT = "pyproject.toml"
 TILTH_TOML = "tilth.toml"
+_PREFIX = ("tool", "tilth")
 
 _NOT_THE_REPOSITORYS = re.compile(
     r"key|token|secret|url|endpoint|header|model|evaluat|reviewer|judge|sandbox|network|max_|cap"
@@ -45,19 +47,23 @@ _NOT_THE_REPOSITORYS = re.compile(
 
 
 class NamedValidator(Value):
-    """Describe one command that must pass; `covers` says what it proves."""
+    """Describe one command that must pass; `covers` says what it proves.
+
+    `junit` is where it writes its JUnit report, a path or a glob below the tree's root.
+    """
 
     name: str
     command: tuple[str, ...]
     timeout_s: float | None = None
     covers: str | None = None
+    junit: str | None = None
 
 
 class ProjectFacts(Value):
     """Hold what a repository says about itself; `context_files` is None where it says nothing.
 
     `suite` is True where the project's own tests run as they are configured, the pytest arguments
-    that choose them, or False where they are not to run.
+    that choose them, or False where they are not to run. `file` is the one that was read.
     """
 
     validators: tuple[NamedValidator, ...] = ()
@@ -65,36 +71,55 @@ class ProjectFacts(Value):
     replace_defaults: bool = False
     context_files: tuple[str, ...] | None = None
     setup: tuple[str, ...] = ()
+    file: str = PYPROJECT
+
+    def place_of(self, key: str) -> str:
+        """Say where in the repository a key stands."""
+        return f"tool.tilth.{key}" if self.file == PYPROJECT else f"{self.file}: {key}"
 
 
 def find_project(read: Callable[[str], bytes | None]) -> ProjectFacts:
     """Ask a repository about itself; `read` gives a file's bytes, or None if there is none."""
     content = read(PYPROJECT)
-    if content is not None:
-        return read_project(content)
+    table = None if content is None else _table(_document(content, PYPROJECT))
+    if table is not None:
+        return _facts(table, PYPROJECT)
     content = read(TILTH_TOML)
     return ProjectFacts() if content is None else read_project(content, TILTH_TOML)
 
 
 def read_project(content: bytes, file: str = PYPROJECT) -> ProjectFacts:
     """Read the bytes of a `pyproject.toml` or a `tilth.toml`."""
-    prefix = ("tool", "tilth") if file == PYPROJECT else ()
-    table: Any = _document(content, file)
-    for name in prefix:
-        table = table.get(name, {}) if isinstance(table, dict) else {}
+    document = _document(content, file)
+    table = _table(document) if file == PYPROJECT else document
+    return ProjectFacts(file=file) if table is None else _facts(table, file)
+
+
+def _table(document: Any) -> Any:
+    """Give what stands below `[tool.tilth]`, or None where nothing does."""
+    for name in _PREFIX:
+        document = document.get(name) if isinstance(document, dict) else None
+    return document
+
+
+def _facts(table: Any, file: str) -> ProjectFacts:
     try:
         written = _Table.model_validate(table)
     except ValidationError as error:
+        prefix = _PREFIX if file == PYPROJECT else ()
         raise UserError("\n".join(_problems(error, file, prefix))) from None
     return ProjectFacts(
         validators=tuple(
-            NamedValidator(name=name, command=v.command, timeout_s=v.timeout, covers=v.covers)
+            NamedValidator(
+                name=name, command=v.command, timeout_s=v.timeout, covers=v.covers, junit=v.junit
+            )
             for name, v in written.validators.items()
         ),
         suite=written.suite,
         replace_defaults=not written.defaults,
         context_files=written.context_files,
         setup=written.setup,
+        file=file,
     )
 
 
@@ -141,6 +166,13 @@ def _names(value: Any) -> tuple[str, ...]:
     return names
 
 
+def _report_path(value: Any) -> str:
+    names = plain_names([value])
+    if not names:
+        _refuse("must be a relative path without '..', such as 'report.xml'")
+    return names[0]
+
+
 def _expanded(value: Any) -> Any:
     return {"command": value} if isinstance(value, str | list) else value
 
@@ -149,6 +181,7 @@ class _ValidatorTable(Value):
     command: Annotated[tuple[str, ...], BeforeValidator(_argv)]
     timeout: TimeoutSeconds | None = None
     covers: Annotated[str, StringConstraints(strict=True, min_length=1)] | None = None
+    junit: Annotated[str, BeforeValidator(_report_path)] | None = None
 
 
 class _Table(Value):

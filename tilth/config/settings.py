@@ -281,7 +281,7 @@ class Settings(Value):
         said = self.origins.get(name, Origin(source=Source.DEFAULT, variable=name))
         if facts.context_files is None or said.source is not Source.DEFAULT:
             return self
-        origin = Origin(source=Source.PROJECT, variable="tool.tilth.context_files")
+        origin = Origin(source=Source.PROJECT, variable=facts.place_of("context_files"))
         origins = {**self.origins, name: origin}
         return self.model_copy(update={"context_files": facts.context_files, "origins": origins})
 

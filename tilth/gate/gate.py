@@ -11,8 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
-from tilth.base.errors import ToolError, UserError
-from tilth.config.project import NamedValidator, ProjectFacts
+from tilth.config.project import ProjectFacts
 from tilth.contract.prd import Plan, Task
 from tilth.gate.evidence import Mutated, Probed
 from tilth.gate.export import Export, Runtime, TreeSource, open_export
@@ -20,12 +19,12 @@ from tilth.gate.findings import Baseline, Report, SuiteRecord, Validation
 from tilth.gate.importable import read_importable
 from tilth.gate.kept_trees import KeptTrees
 from tilth.gate.mutation import Allowed, try_mutants
+from tilth.gate.named import run_named
 from tilth.gate.overlay import Overlay, Trees, gather_seeds, lay_out, place, plan_overlay
 from tilth.gate.passing import PytestRun, complaints
 from tilth.gate.probes import run_probe
 from tilth.gate.pytest_config import pytest_setup
 from tilth.gate.pytest_run import run_pytest
-from tilth.gate.reports import report_of, too_slow
 from tilth.gate.ruff import RUFF, Violation, count, on_base, ruff_report, run_ruff
 from tilth.gate.seed_proof import (
     PYTEST,
@@ -115,7 +114,10 @@ class Gate:
         edited: tuple[str, ...] = ()
         if self._is_default(RUFF) or self._is_default(PYTEST):
             reports += self._default_reports(proof, baseline)
-        reports += [self._named(named, proof) for named in self._facts.validators]
+        reports += [
+            run_named(self._runtime, named, tree, overlay, self._timeout_s)
+            for named in self._facts.validators
+        ]
         if all(report.passed for report in reports):
             suite, edited = self._suite_after(proof, baseline)
             reports += suite
@@ -289,19 +291,6 @@ class Gate:
             with open_export(self._runtime, proof.base, proof.overlay) as export:
                 run = run_pytest(export, tuple(seeds.done), proof.setup(), self._timeout_s).run
         return tuple(complaints(run, read_all(run, seeds.done)) if run else seeds.done)
-
-    def _named(self, named: NamedValidator, proof: Proof) -> Report:
-        timeout_s = named.timeout_s or self._timeout_s
-        # An export of its own: other validators have run the project's code in theirs.
-        with open_export(self._runtime, proof.tree, proof.overlay) as export:
-            try:
-                finished = export.run(named.command, timeout_s)
-            except ToolError as error:
-                raise UserError(f"validator {named.name}: {error}") from error
-        output = finished.output or "(it printed nothing)"
-        if finished.timed_out:
-            output = f"{too_slow(named.name, timeout_s)}\n{output}"
-        return report_of(named.name, finished.exit_code == 0, finished, output)
 
 
 def _unread(path: str) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from tilth.base.errors import UserError
@@ -24,8 +26,18 @@ def test_a_repository_without_a_pyproject_may_speak_in_a_tilth_toml() -> None:
     facts = find_project(files.get)
     assert facts.suite is False
     assert facts.validators == (NamedValidator(name="web", command=("npm", "test")),)
-    files["pyproject.toml"] = b"[project]\nname = 'x'\n"
-    assert find_project(files.get) == ProjectFacts()
+    assert facts.file == "tilth.toml"
+
+
+def test_a_pyproject_that_says_nothing_to_tilth_leaves_the_word_to_a_tilth_toml() -> None:
+    files = {"tilth.toml": b"suite = false\n", "pyproject.toml": b"[project]\nname = 'x'\n"}
+    assert find_project(files.get) == ProjectFacts(suite=False, file="tilth.toml")
+
+
+@pytest.mark.parametrize("table", [b"[tool.tilth]\n", b"[tool.tilth.validators]\nv = 'make v'\n"])
+def test_where_both_speak_the_pyproject_wins_whole(table: bytes) -> None:
+    files = {"tilth.toml": b"suite = false\nnonsense = 1\n", "pyproject.toml": table}
+    assert find_project(files.get) == read_project(table)
 
 
 def test_a_fault_in_a_tilth_toml_is_named_without_the_prefix() -> None:
@@ -158,3 +170,18 @@ def test_a_table_of_another_kind_is_refused() -> None:
 def test_a_file_that_is_no_toml_is_one_line_with_the_place(content: bytes, said: str) -> None:
     with pytest.raises(UserError, match=f"^pyproject.toml: {said}"):
         read_project(content)
+
+
+def test_a_validator_may_name_the_junit_report_it_writes() -> None:
+    facts = read_project(
+        b"[validators]\nweb = { command = 'npm test', junit = './out/*.xml' }\n", "tilth.toml"
+    )
+    assert facts.validators[0].junit == "out/*.xml"
+
+
+@pytest.mark.parametrize("path", ["../x.xml", "/x.xml", "", " ", "~/x.xml", "a\\b", 3, ["x.xml"]])
+def test_a_junit_report_outside_the_tree_is_refused(path: object) -> None:
+    text = f"[tool.tilth.validators.v]\ncommand = 'v'\njunit = {json.dumps(path)}\n"
+    assert problems(text) == [
+        "tool.tilth.validators.v.junit must be a relative path without '..', such as 'report.xml'"
+    ]

@@ -1,0 +1,3 @@
+module example.org/wordcount
+
+go 1.21
