@@ -20,6 +20,7 @@ CATCH_ALL = {
     "tilth/tools/registry.py",
     "tilth/cli/edge.py",
     "tilth/session/notify.py",
+    "tilth/session/telemetry.py",
 }
 
 FORBIDDEN = {

@@ -64,6 +64,7 @@ _on = functools.partial(handles, _TASK)
 def _(task: TaskState, event: Event, reset: ev.ContextReset) -> TaskState:
     attempt = AttemptState(
         seq=event.seq,
+        began=event.ts,
         reset=reset,
         trace_id=event.scope.trace_id,
         ledger_start=len(task.verdict_events),

@@ -86,6 +86,7 @@ class AttemptState:
     """
 
     seq: int = 0
+    began: str | None = None
     # Which start of the session began it, counted from 0.
     start: int = 0
     reset: ContextReset | None = None

@@ -34,7 +34,7 @@ from tilth.git import trees
 from tilth.git.repo_config import clean_configuration, credentials
 from tilth.git.source import SourceRepo
 from tilth.git.workspace import Workspace
-from tilth.log.events import Emit
+from tilth.log.events import Emit, Sink
 from tilth.log.reattach import evidence_of
 from tilth.log.state import SessionState, fold
 from tilth.log.summary import summary
@@ -51,6 +51,7 @@ from tilth.session.night import Schedule, earlier_paces
 from tilth.session.notify import Channel, Notifier, channels
 from tilth.session.session import Session
 from tilth.session.store import Reserve, make_private
+from tilth.session.telemetry import Telemetry, open_telemetry
 from tilth.task.bench import Bench, RunContext, Tools
 from tilth.task.budget import Meter
 from tilth.task.evidence_record import EvidenceRecord
@@ -105,12 +106,13 @@ class Parts:
         open_screen = frontend.open_screen
         screen = open_screen(self.settings, session, memory) if open_screen else None
         notifier = Notifier(self._channels(), self.mask, lambda: session.plan)
+        telemetry = self._telemetry(lambda: log.state)
         log = EventLog(
             session.log_path,
             session=session.id,
             clock=clock,
             mask=self.mask,
-            sinks=(*([screen] if screen is not None else []), *frontend.sinks, notifier),
+            sinks=(*_those(screen), *frontend.sinks, notifier, *_those(telemetry)),
             before=memory,
             reserve=Reserve(session.directory / ".reserve"),
             guard=session.guard,
@@ -120,6 +122,8 @@ class Parts:
                 yield self._context(session, memory, log, models)
             for told in notifier.finish():
                 Emitter(log)(told)
+            if telemetry is not None and (fault := telemetry.finish()) is not None:
+                frontend.tell(f"warning: {fault}")
             state = fold(session.events())
             session.save_summary(summary(state))
             save_report(session, state)
@@ -176,6 +180,9 @@ class Parts:
     def _channels(self) -> tuple[Channel, ...]:
         # A recording that is played again is no news to anybody.
         return channels(self.settings, self.command_environ) if self.open_models is None else ()
+
+    def _telemetry(self, state: Callable[[], SessionState]) -> Telemetry | None:
+        return open_telemetry(self.command_environ, state) if self.open_models is None else None
 
     def bench(self, context: RunContext, session: Session, workspace: Workspace) -> Bench:
         """Give a bench at a worktree, after setup: its interpreter may be one that setup made."""
@@ -238,8 +245,8 @@ class Parts:
         places = replace(places, network=places.network or self.setup_network)
         reach = "with" if places.network else "without"
         for line in commands:
-            said = f"setup, as the repository's pyproject.toml asks, {reach} network: {inert(line)}"
-            self.frontend.tell(said)
+            asked = f"setup, as the repository's {self.facts.file} asks"
+            self.frontend.tell(f"{asked}, {reach} network: {inert(line)}")
         for folder in (places.setup, places.setup_home, places.venv):
             make_private(folder)
         # Nothing of a virtual environment is for git to see, whoever makes it.
@@ -327,6 +334,10 @@ def renew_home(home: Path) -> None:
         remove_tree(home)
     home.mkdir(mode=0o700)
     (home / ".gitconfig").write_text(_GITCONFIG, encoding="utf-8")
+
+
+def _those(sink: Sink | None) -> tuple[Sink, ...]:
+    return () if sink is None else (sink,)
 
 
 class _TaskGate(Gate):
