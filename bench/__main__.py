@@ -5,6 +5,7 @@ from __future__ import annotations
 import statistics
 import sys
 
+from bench.cache import cached_shares
 from bench.evidence import evidence_ratios, review_ratio
 from bench.look import info_ratio
 from bench.replay import verify_ratio
@@ -79,6 +80,12 @@ def viewer() -> None:
     figure(name, opened.file_s, 2, "s")
 
 
+def cache() -> None:
+    """Say how much of what was sent before a prompt cache could not read."""
+    for role, share in cached_shares(200).items():
+        figure(f"of the prefix not cacheable, 200 turns of the {role}", 100 * (1 - share), 1, "%")
+
+
 def main() -> None:
     figure("tilth --help against importing typer", help_ratio(), 2.5)
     figure("start to first request against importing the SDK", first_request_ratio(), 1.15)
@@ -91,6 +98,7 @@ def main() -> None:
     evidence()
     for count in (50, 200):
         turns(count)
+    cache()
     viewer()
 
 

@@ -58,6 +58,7 @@ from tilth.task.hearing import deliver, hear, hear_stop, hear_verdict
 from tilth.task.opening import begin
 from tilth.task.review import Evidence
 from tilth.task.review_turns import read_verdict
+from tilth.task.second_opinion import seek_opinion
 from tilth.task.tool_turns import give_result, run_tool
 from tilth.task.watch import find_standstill
 
@@ -107,6 +108,8 @@ def _work(bench: Bench, reattached: Attempt | None) -> _Halt:
         plan = bench.record.plan
         task = reattached.task if reattached else plan.next_pending()
         if task is None:
+            if seek_opinion(bench):
+                continue
             break
         check_caps(bench)
         foresee(bench, plan, starting=reattached is None)
@@ -128,7 +131,8 @@ def _work(bench: Bench, reattached: Attempt | None) -> _Halt:
     if plan.all_done:
         red = prove_tip(bench)
         said = f"; but red on the final tip: {', '.join(red)}" if red else ""
-        whole = f"{len(plan.tasks)} of {len(plan.tasks)}{said}"
+        early = f"; {bench.leftovers.over}" if bench.leftovers and bench.leftovers.over else ""
+        whole = f"{len(plan.tasks)} of {len(plan.tasks)}{said}{early}"
         return _Halt(StopReason.ALL_DONE, whole, tip_red=bool(red))
     waiting = ", ".join(task.id for task in plan.tasks if task.status is not Status.DONE)
     return _Halt(StopReason.ERROR, f"no task can be started; not done: {waiting}")

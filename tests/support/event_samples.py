@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from support.night_samples import NIGHT_SAMPLES, SHA
 from tilth.contract.case import Blocker, Case
 from tilth.contract.operator_word import Verb
 from tilth.contract.outcomes import FailReason, FreshReason, StopReason
@@ -23,7 +24,6 @@ from tilth.log.events import (
     EvaluatorTool,
     EvaluatorVerdict,
     Event,
-    Forecasted,
     HookRan,
     LedgerAppended,
     MemoryLoad,
@@ -40,7 +40,6 @@ from tilth.log.events import (
     ProbeRun,
     PromptAssembled,
     ProposedLearnings,
-    QuotaWait,
     Scope,
     SeedAlreadyGreen,
     SeedCommitted,
@@ -61,11 +60,9 @@ from tilth.log.events import (
 from tilth.model.messages import Role, Usage
 from tilth.show.live import ConsoleContext
 from tilth.task.budget import Allowance, Caps
-from tilth.task.forecast import Span
 
 SESSION = "20261116-221530-a1b2c3"
 BRANCH = f"session/{SESSION}"
-SHA = "1a2b3c4d5e6f7a8b9c0d1a2b3c4d5e6f7a8b9c0d"
 
 
 def plan(*titles: str) -> Plan:
@@ -285,24 +282,7 @@ SAMPLES: dict[str, Payload] = {
         TaskFailed(reason=FailReason.ITER_CAP, detail="32 of 32 spent", iterations=32),
         ProposedLearnings(learnings=("The tests run with -W error.",)),
         CapWarning(cap="cost_cap", used=8.1, limit=10),
-        QuotaWait(
-            role=Role.WORKER,
-            model="claude-sonnet-5-5",
-            endpoint="https://api.anthropic.com",
-            error="HTTP 429: the limit is reached; it asks for a wait of 4.0 hours",
-            wait_s=14400.0,
-            until="2026-11-17T03:00:00.000Z",
-        ),
-        Forecasted(
-            by="2026-11-17T06:00:00.000Z",
-            basis=7,
-            remaining=5,
-            seconds_left=25200.0,
-            task_seconds=Span(low=600, high=3600),
-            seconds=Span(low=3000, high=18000),
-            cost_usd=Span(low=1.5, high=4),
-            done=Span(low=4, high=5),
-        ),
+        *NIGHT_SAMPLES,
         Notified(kind="end", channel="command", ok=True),
         Taken(branch="main", before=SHA, after=SHA, tasks=("T-001",), commits=(SHA,), how="anew"),
         stop(),

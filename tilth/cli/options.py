@@ -36,6 +36,16 @@ Until = Annotated[
         help="Stop by this time, such as 07:00, in the place of the wall-clock cap.",
     ),
 ]
+NoPing = Annotated[
+    bool, typer.Option("--no-ping", help="Do not try the models before the session is made.")
+]
+SpendLeftovers = Annotated[
+    bool,
+    typer.Option(
+        "--spend-leftovers",
+        help="Buy second opinions on done tasks with the budget and time that remain.",
+    ),
+]
 
 
 def session_or(what: str | bool) -> typer.models.ArgumentInfo:

@@ -7,7 +7,16 @@ from typing import Annotated
 
 import typer
 
-from tilth.cli.options import EvalThreshold, NoEval, NoSandbox, Plain, Until, settings_of
+from tilth.cli.options import (
+    EvalThreshold,
+    NoEval,
+    NoPing,
+    NoSandbox,
+    Plain,
+    SpendLeftovers,
+    Until,
+    settings_of,
+)
 
 
 def run(
@@ -28,9 +37,8 @@ def run(
     ] = False,
     plain: Plain = False,
     until: Until = None,
-    no_ping: Annotated[
-        bool, typer.Option("--no-ping", help="Do not try the models before the session is made.")
-    ] = False,
+    no_ping: NoPing = False,
+    spend_leftovers: SpendLeftovers = False,
     no_eval: NoEval = False,
     eval_threshold: EvalThreshold = None,
     no_sandbox: NoSandbox = False,
@@ -43,6 +51,14 @@ def run(
     from tilth.show.terminal import terminal
 
     asked = settings_of(no_eval=no_eval, eval_threshold=eval_threshold, no_sandbox=no_sandbox)
-    ping, screen = not no_ping, terminal(plain=plain)
-    result = start(target, repo, asked, new=new, until=until, ping=ping, frontend=screen)
+    result = start(
+        target,
+        repo,
+        asked,
+        new=new,
+        until=until,
+        ping=not no_ping,
+        spend_leftovers=spend_leftovers,
+        frontend=terminal(plain=plain),
+    )
     return result.exit_code

@@ -20,6 +20,7 @@ from tilth.log.events import (
     Nudge,
     OperatorSpoke,
     PromptAssembled,
+    SecondOpinion,
     TaskDone,
     TaskFailed,
     ToolResulted,
@@ -97,6 +98,7 @@ _FOLLOWED = frozenset(
         Nudge,
         OperatorSpoke,
         PromptAssembled,
+        SecondOpinion,
         TaskDone,
         TaskFailed,
         ToolResulted,
@@ -160,7 +162,7 @@ class Conversations:
                     stubs = dict.fromkeys(trimmed.call_ids, trimmed.stub) if trimmed.stub else {}
                     thread.conversation.shorten(trimmed.contents or stubs, trimmed.inputs)
                 return thread
-            case TaskDone() | TaskFailed():
+            case TaskDone() | TaskFailed() | SecondOpinion():
                 self._close(event.task_id)
         return None
 

@@ -30,9 +30,11 @@ from tilth.log.handover_events import Notified as Notified
 from tilth.log.handover_events import Taken as Taken
 from tilth.log.night_events import Forecasted as Forecasted
 from tilth.log.night_events import QuotaWait as QuotaWait
+from tilth.log.night_events import SecondOpinion as SecondOpinion
 from tilth.log.person_events import OperatorRequested as OperatorRequested
 from tilth.log.person_events import OperatorSpoke as OperatorSpoke
 from tilth.log.session_events import SCHEMA_VERSION as SCHEMA_VERSION
+from tilth.log.session_events import CacheWarning as CacheWarning
 from tilth.log.session_events import CapWarning as CapWarning
 from tilth.log.session_events import Judging as Judging
 from tilth.log.session_events import ProposedLearnings as ProposedLearnings
@@ -60,14 +62,19 @@ class ContextReset(Payload):
 
 
 class PromptAssembled(Payload):
-    """Hold the head and first messages of a conversation, whole."""
+    """Hold the head and first messages of a conversation, whole.
 
+    `second` marks a review of work that is done: a second opinion on it.
+    """
+
+    sparse: ClassVar[tuple[str, ...]] = ("second",)
     type: Literal["prompt_assembled"] = "prompt_assembled"
     conversation: str
     role: Role
     endpoint: str
     head: dict[str, Any]
     messages: tuple[Block, ...]
+    second: bool = False
 
 
 class MemoryLoad(Payload):

@@ -1,9 +1,10 @@
-"""The night's events: what a run is likely to reach, and what it sleeps out."""
+"""The night's events: what it is likely to reach, what it sleeps out, what its rest buys."""
 
 from __future__ import annotations
 
 from typing import ClassVar, Literal
 
+from tilth.contract.verdict import Decision, Proof, RejectionCategory
 from tilth.log.envelope import Payload
 from tilth.model.messages import Role
 from tilth.task.forecast import Span
@@ -45,3 +46,29 @@ class Forecasted(Payload):
     cost_usd: Span | None = None
     done: Span | None = None
     chance: bool = True
+
+
+class SecondOpinion(Payload):
+    """Hold what another reviewer says of a done task; nothing follows from it.
+
+    `first` is what the evaluator had said of the same tree. Without a `verdict` the answer could
+    not be read, and then nobody knows whether the two agree.
+    """
+
+    # Nobody is asked twice about one tree.
+    synced: ClassVar[bool] = True
+    type: Literal["second_opinion"] = "second_opinion"
+    reviewer: str
+    model: str
+    tree: str
+    first: Decision
+    verdict: Decision | None
+    agrees: bool | None
+    rejection_category: RejectionCategory | None = None
+    concern: str = ""
+    evidence: tuple[str, ...] = ()
+    next_step: str | None = None
+    score: int | None = None
+    below_threshold: bool = False
+    probe: str | None = None
+    proof: Proof | None = None

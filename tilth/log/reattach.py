@@ -15,7 +15,7 @@ from tilth.gate.evidence import Mutated, Probed
 from tilth.log.conversations import Thread, turn_of
 from tilth.log.events import BlockerRaised, CaseSubmitted, EvaluatorVerdict, OperatorSpoke
 from tilth.log.state import SessionState
-from tilth.log.task_state import AttemptState, TaskState
+from tilth.log.task_state import AttemptState, ReviewState, TaskState
 from tilth.model.messages import ToolCall, ToolResult, Turn
 from tilth.task.attempt import Green, OpenReview, RedCase, Review
 from tilth.task.evidence_record import EvidenceRecord
@@ -112,25 +112,44 @@ def _open_review(
     known = attempt.review
     if known is None or thread is None or submitted is None:
         return None
-    pending = None if thread.is_answered else thread.turn
-    given = {} if pending is None else thread.results
-    if pending is None:
-        thread.settle()
     return OpenReview(
-        review=Review(
-            conversation=thread.conversation,
-            answers=known.answers,
-            unread=[turn_of(call) for call in known.unread],
-            corrected=known.corrected,
-            pending=pending,
-            given=given,
-        ),
+        review=_review_of(known, thread),
         call_id=submitted.call_id,
         case=submitted.case,
         tree=submitted.tree,
         diff_sha256=submitted.diff_sha256,
         validators={run.name: "passed" if run.passed else "failed" for run in attempt.validators},
     )
+
+
+def _review_of(known: ReviewState, thread: Thread) -> Review:
+    pending = None if thread.is_answered else thread.turn
+    given = {} if pending is None else thread.results
+    if pending is None:
+        thread.settle()
+    return Review(
+        conversation=thread.conversation,
+        answers=known.answers,
+        unread=[turn_of(call) for call in known.unread],
+        corrected=known.corrected,
+        pending=pending,
+        given=given,
+    )
+
+
+def open_opinions(state: SessionState) -> dict[str, Review]:
+    """Give the second opinions that were under way, by task, so that they go on where they were."""
+    threads = state.conversations.threads if state.conversations else {}
+    asked = {
+        task_id: (task.seconding, threads.get(task.seconding.conversation))
+        for task_id, task in state.tasks.items()
+        if task.seconding
+    }
+    return {
+        task_id: _review_of(known, thread)
+        for task_id, (known, thread) in asked.items()
+        if thread is not None
+    }
 
 
 def evidence_of(state: SessionState, *, is_closed: bool = False) -> EvidenceRecord:

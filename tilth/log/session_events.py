@@ -11,6 +11,8 @@ from tilth.base.values import Value
 from tilth.contract.outcomes import FreshReason, StopReason
 from tilth.contract.rules import Rules
 from tilth.log.envelope import Payload
+from tilth.model.caching import Place
+from tilth.model.messages import Role
 
 SCHEMA_VERSION = 1
 _WORKTREE_LOST = "the worktree was lost and is rebuilt from the branch; uncommitted work is gone"
@@ -36,7 +38,7 @@ class Judging(Value):
 
 class SessionStart(Payload):
     synced: ClassVar[bool] = True
-    sparse: ClassVar[tuple[str, ...]] = ("until",)
+    sparse: ClassVar[tuple[str, ...]] = ("until", "spend_leftovers")
     type: Literal["session_start"] = "session_start"
     schema_version: int = SCHEMA_VERSION
     tilth_version: str
@@ -63,6 +65,8 @@ class SessionStart(Payload):
     base_branch: str | None = None
     # The user's own deadline, in the place of the wall-clock cap.
     until: str | None = None
+    # What remains after the last task buys second opinions.
+    spend_leftovers: bool = False
 
 
 class SessionPrepared(Payload):
@@ -82,7 +86,14 @@ class SeedCommitted(Payload):
 
 class SessionResume(Payload):
     synced: ClassVar[bool] = True
-    sparse: ClassVar[tuple[str, ...]] = ("was", "now", "judging", "interview", "until")
+    sparse: ClassVar[tuple[str, ...]] = (
+        "was",
+        "now",
+        "judging",
+        "interview",
+        "until",
+        "spend_leftovers",
+    )
     type: Literal["session_resume"] = "session_resume"
     last_stop: str | None
     retried: tuple[str, ...]
@@ -99,6 +110,7 @@ class SessionResume(Payload):
     notes: tuple[str, ...] = ()
     settings: Mapping[str, str] = {}
     until: str | None = None
+    spend_leftovers: bool = False
 
     @model_validator(mode="before")
     @classmethod
@@ -119,6 +131,21 @@ class CapWarning(Payload):
     cap: str
     used: float
     limit: float
+
+
+class CacheWarning(Payload):
+    """Tell that an endpoint reads far less from its cache than it was sent before.
+
+    `differs` is the first block of ours that changed; None says that we sent the same again.
+    """
+
+    type: Literal["cache_warning"] = "cache_warning"
+    conversation: str
+    role: Role
+    model: str
+    expected_tokens: int
+    read_tokens: int
+    differs: Place | None = None
 
 
 class Stop(Payload):

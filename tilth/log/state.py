@@ -25,6 +25,7 @@ from typing import Any
 from tilth.contract.operator_word import Verb
 from tilth.gate.findings import SuiteRecord
 from tilth.log import events as ev
+from tilth.log.cache_gaps import CacheGaps
 from tilth.log.conversations import Conversations
 from tilth.log.events import Event, Payload
 from tilth.log.task_fold import after, changed, handles, with_attempt
@@ -44,6 +45,7 @@ class Start:
     # The last moment of the start before it, and the user's own deadline for this one.
     after: str | None = None
     until: str | None = None
+    spend_leftovers: bool = False
 
 
 @dataclass(frozen=True)
@@ -110,6 +112,7 @@ class SessionState:
     waits: tuple[tuple[str, ev.QuotaWait], ...] = ()
     waiting: ev.QuotaWait | None = None
     forecasts: tuple[ForecastNote, ...] = ()
+    cache_gaps: CacheGaps = field(default_factory=CacheGaps)
     conversations: Conversations | None = None
 
     @property
@@ -121,6 +124,11 @@ class SessionState:
     def settings(self) -> Mapping[str, str]:
         """Give the settings the last start set out with."""
         return self.starts[-1].settings if self.starts else {}
+
+    @property
+    def spends_leftovers(self) -> bool:
+        """Tell whether a start asked for second opinions; whoever goes on keeps that wish."""
+        return any(start.spend_leftovers for start in self.starts)
 
     def task(self, task_id: str | None) -> TaskState:
         """Give one task; one that nothing has happened to is empty."""
@@ -242,6 +250,7 @@ _on = functools.partial(handles, _SESSION)
 @_on(ev.SessionStart)
 def _(state: SessionState, event: Event, start: ev.SessionStart) -> SessionState:
     begun = Start(event.ts, start.settings, after=state.previous, until=start.until)
+    begun = changed(begun, spend_leftovers=start.spend_leftovers)
     return _begin(changed(state, start=start), begun)
 
 
@@ -250,7 +259,7 @@ def _(state: SessionState, event: Event, resume: ev.SessionResume) -> SessionSta
     # A resume may say with what settings it goes on; a start always does.
     settings = resume.settings or state.settings
     begun = Start(event.ts, settings, resume, after=state.previous, until=resume.until)
-    state = _begin(state, begun)
+    state = _begin(state, changed(begun, spend_leftovers=resume.spend_leftovers))
     tasks = dict(state.tasks)
     for task_id in resume.retried:
         task = tasks.get(task_id) or TaskState(id=task_id)
@@ -289,6 +298,7 @@ def _(state: SessionState, event: Event, reset: ev.ContextReset) -> SessionState
 def _(state: SessionState, event: Event, call: ev.ModelCall) -> SessionState:
     if state.waiting is not None:
         state = changed(state, waiting=None)
+    state = changed(state, cache_gaps=state.cache_gaps.after(event, call))
     if event.task_id is None or not state.starts or state.starts[-1].worked:
         return state
     return changed(state, starts=(*state.starts[:-1], changed(state.starts[-1], worked=True)))

@@ -122,6 +122,10 @@ def task_document(task: TaskState) -> dict[str, Any]:
             for event, entry in zip(task.verdict_events, task.ledger, strict=True)
         ],
         "open_concerns": task.open_concerns,
+        "second_opinions": [
+            {"reviewer": said.reviewer, "verdict": said.verdict, "agrees": said.agrees}
+            for said in task.opinions
+        ],
         "tools": dict(task.tools),
         "tool_failures": task.tool_failures,
         "validators": {

@@ -86,6 +86,8 @@ def _(task: TaskState, event: Event, reset: ev.ContextReset) -> TaskState:
 def _(task: TaskState, event: Event, prompt: ev.PromptAssembled) -> TaskState:
     if prompt.role is Role.WORKER:
         return with_attempt(task, conversation=prompt.conversation, endpoint=prompt.endpoint)
+    if prompt.second:
+        return changed(task, seconding=ReviewState(prompt.conversation))
     case = task.attempt.last(ev.CaseSubmitted, task.attempt.last_answer)
     tools = {tool.get("name") for tool in prompt.head.get("tools", ())}
     if case is None or "submit_verdict" not in tools:
@@ -232,18 +234,26 @@ def _reviewed(
     corrected: bool = False,
 ) -> TaskState:
     """Note what happened in the review at hand; another conversation is none of its business."""
-    review = task.attempt.review
-    if review is None or review.conversation != conversation:
+    reviews = (task.attempt.review, task.seconding)
+    review = next((each for each in reviews if each and each.conversation == conversation), None)
+    if review is None:
         return task
     heard = review.last
-    review = changed(
+    now = changed(
         review,
         answers=review.answers + answers,
         last=last or heard,
         unread=(*review.unread, heard) if unread and heard else review.unread,
         corrected=review.corrected or corrected,
     )
-    return with_attempt(task, review=review)
+    if review is task.seconding:
+        return changed(task, seconding=now)
+    return with_attempt(task, review=now)
+
+
+@_on(ev.SecondOpinion)
+def _(task: TaskState, event: Event, said: ev.SecondOpinion) -> TaskState:
+    return changed(task, opinions=(*task.opinions, said), seconding=None)
 
 
 @_on(ev.CaseSubmitted)

@@ -27,6 +27,7 @@ from tilth.log.events import (
     Payload,
     ProbeFailed,
     ProbeRun,
+    SecondOpinion,
     SeedTampered,
     TaskDone,
     TaskFailed,
@@ -195,6 +196,9 @@ class TaskState:
     refusals: tuple[ProbeFailed, ...] = ()
     # The last verdict accepts and asks for a change all the same.
     contradicted: bool = False
+    # What other reviewers said of what was done, and the one that is being asked.
+    opinions: tuple[SecondOpinion, ...] = ()
+    seconding: ReviewState | None = None
 
     @property
     def attempt(self) -> AttemptState:
@@ -217,6 +221,15 @@ class TaskState:
     def mutants(self) -> MutantsTried | None:
         """Give what came of the last change's mutants."""
         return self.mutant_runs[-1] if self.mutant_runs else None
+
+    @property
+    def disagreement(self) -> SecondOpinion | None:
+        """Give the other reviewer's word against what stands, if the last one differs."""
+        last = self.opinions[-1] if self.opinions else None
+        if last is None or last.agrees is not False or self.outcome is not Outcome.DONE:
+            return None
+        # A later round is another piece of work.
+        return last if self.submitted is None or self.submitted.tree == last.tree else None
 
     @property
     def iterations(self) -> int:

@@ -10,12 +10,15 @@ import hashlib
 import itertools
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict
 
 from tilth.base.tool_schema import tool_schema
 from tilth.base.values import Value, canonical
+
+if TYPE_CHECKING:
+    from tilth.model.caching import CacheTrail
 
 Block = dict[str, Any]
 
@@ -85,6 +88,8 @@ class Usage(Value):
     cache_read_tokens: int = 0
     cache_write_tokens: int = 0
     reasoning_tokens: int = 0
+    # Of what was written, what is kept for an hour: it costs more.
+    cache_write_1h_tokens: int = 0
 
     @property
     def counted(self) -> int:
@@ -98,6 +103,7 @@ class Usage(Value):
             cache_read_tokens=self.cache_read_tokens + other.cache_read_tokens,
             cache_write_tokens=self.cache_write_tokens + other.cache_write_tokens,
             reasoning_tokens=self.reasoning_tokens + other.reasoning_tokens,
+            cache_write_1h_tokens=self.cache_write_1h_tokens + other.cache_write_1h_tokens,
         )
 
 
@@ -158,11 +164,14 @@ class Conversation:
         system: str,
         tools: Sequence[ToolSpec],
         messages: Iterable[Block] = (),
+        cached_for: Literal["5m", "1h"] = "5m",
     ) -> None:
         self.id = id
         self.role = role
+        # Five minutes are what an endpoint takes unsaid.
+        life = {} if cached_for == "5m" else {"ttl": cached_for}
         self._head: dict[str, Any] = {
-            "cache_control": {"type": "ephemeral"},
+            "cache_control": {"type": "ephemeral", **life},
             "max_tokens": max_tokens,
             "model": model,
             "system": system,
@@ -170,6 +179,8 @@ class Conversation:
         }
         self._messages: list[Block] = []
         self.call_ids: set[str] = set()
+        # What the endpoint has seen of it, once it was asked.
+        self.trail: CacheTrail | None = None
         self._restart_hash()
         for message in messages:
             self._append(message)

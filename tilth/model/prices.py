@@ -23,6 +23,7 @@ def cost_usd(usage: Usage, model: str, endpoint: str) -> float | None:
         input_tokens=input_tokens,
         cache_read_tokens=usage.cache_read_tokens,
         cache_write_tokens=usage.cache_write_tokens,
+        cache_write_1h_tokens=usage.cache_write_1h_tokens or None,
         output_tokens=usage.output_tokens,
     )
     try:

@@ -36,8 +36,11 @@ class Script:
         task_id = event.scope.task_id or ""
         if event.type == "context_reset":
             self._open(task_id)
-        elif isinstance(event.payload, PromptAssembled) and event.payload.role is Role.WORKER:
-            self._begun[task_id] = self._begun.get(task_id, 0) + 1
+        elif isinstance(event.payload, PromptAssembled):
+            if event.payload.role is Role.WORKER:
+                self._begun[task_id] = self._begun.get(task_id, 0) + 1
+            elif not event.payload.second:
+                return
             self._task_id = task_id
 
     def words_due(self) -> tuple[OperatorWord, ...]:

@@ -67,7 +67,7 @@ class Reviewers:
         """Give every key found, for the mask."""
         return tuple(key.get_secret_value() for key in self.keys.values())
 
-    def choose(self, plan: Plan, settings: Settings) -> Panel:
+    def choose(self, plan: Plan, settings: Settings, *, second_opinions: bool = False) -> Panel:
         """Find the evaluators a plan asks for; a name nobody defined falls to the default one."""
         named = dict.fromkeys(task.reviewer for task in plan.tasks if task.reviewer)
         if not settings.evaluate:
@@ -75,8 +75,19 @@ class Reviewers:
         return Panel(
             by_name={name: self.endpoint(name, settings) for name in named if name in self.defined},
             unknown=tuple(name for name in named if name not in self.defined),
+            others=self._others(settings) if second_opinions else {},
             secrets=self.secrets,
         )
+
+    def _others(self, settings: Settings) -> dict[str, Endpoint]:
+        """Give the reviewers whose opinion would be another than worker's and evaluator's."""
+        known = [settings.require_endpoint(role) for role in (Role.WORKER, Role.EVALUATOR)]
+        found = {name: self.endpoint(name, settings) for name in self.defined}
+        return {
+            name: endpoint
+            for name, endpoint in found.items()
+            if not any(is_same_model(endpoint, each) for each in known)
+        }
 
     def endpoint(self, name: str, settings: Settings) -> Endpoint:
         """Give all it takes to reach a reviewer that is defined."""
@@ -107,6 +118,8 @@ class Panel:
 
     by_name: Mapping[str, Endpoint] = field(default_factory=dict)
     unknown: tuple[str, ...] = ()
+    # Those who may be asked for a second opinion.
+    others: Mapping[str, Endpoint] = field(default_factory=dict)
     secrets: tuple[str, ...] = field(default=(), repr=False)
 
     def same_as(self, worker: Endpoint) -> tuple[str, ...]:

@@ -222,12 +222,16 @@ def _usage(*reports: Any) -> Usage:
     """Take the highest count of each kind: reports are running totals, and some are left at 0."""
     known = [report for report in reports if isinstance(report, dict)]
     details = [report.get("output_tokens_details") for report in known]
+    written = [report.get("cache_creation") for report in known]
     return Usage(
         input_tokens=_most(known, "input_tokens"),
         output_tokens=_most(known, "output_tokens"),
         cache_read_tokens=_most(known, "cache_read_input_tokens"),
         cache_write_tokens=_most(known, "cache_creation_input_tokens"),
         reasoning_tokens=_most([d for d in details if isinstance(d, dict)], "thinking_tokens"),
+        cache_write_1h_tokens=_most(
+            [part for part in written if isinstance(part, dict)], "ephemeral_1h_input_tokens"
+        ),
     )
 
 

@@ -75,6 +75,8 @@ _NO_CAPS = {
     "TILTH_MAX_TOKENS": str(10**15),
     "TILTH_MAX_COST_USD": "1e9",
 }
+# Whoever gave a second opinion: a recording needs to know only that it was another.
+_ANOTHER = "another reviewer"
 # Too short to be taken for a secret, and never sent anywhere.
 _NO_KEY = "none"
 
@@ -113,6 +115,7 @@ def recorded_models(
     script: Script, pause: Callable[[Turn], None] = lambda turn: None
 ) -> Callable[[Parts], AbstractContextManager[Models]]:
     """Have a script answer in the place of the endpoints."""
+    seconded = tuple(script.recording.seconded.get(script.start, ()))
 
     def open_models(parts: Parts) -> AbstractContextManager[Models]:
         name = parts.settings.require_endpoint(Role.WORKER).model
@@ -120,7 +123,8 @@ def recorded_models(
             script, Role.EVALUATOR, parts.settings.evaluator_model or name, pause
         )
         worker = RecordedModel(script, Role.WORKER, name, pause)
-        return nullcontext(Models(worker, lambda task: evaluator))
+        other = RecordedModel(script, Role.EVALUATOR, _ANOTHER, pause)
+        return nullcontext(Models(worker, lambda task: evaluator, {_ANOTHER: other}, seconded))
 
     return open_models
 

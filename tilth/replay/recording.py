@@ -26,6 +26,7 @@ from tilth.log.events import (
     OperatorSpoke,
     Payload,
     PromptAssembled,
+    SecondOpinion,
     SessionResume,
     SessionStart,
     TaskFailed,
@@ -79,6 +80,7 @@ class Attempt:
     answers: dict[Role, list[tuple[int, int]]] = field(default_factory=dict)
     results: dict[str, int] = field(default_factory=dict)
     interrupted: set[str] = field(default_factory=set)
+    opinions: list[Step] = field(default_factory=list)
     steps: tuple[Step, ...] = ()
     landing: Landing | None = None
 
@@ -161,6 +163,8 @@ class Recording:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.attempts: dict[str, list[Attempt]] = {}
+        # The tasks another reviewer was asked about, by start, in the order of asking.
+        self.seconded: dict[int, dict[str, None]] = {}
         self._places = _line_places(path)
         self.words = RecordedWords()
         state = SessionState()
@@ -174,7 +178,7 @@ class Recording:
         for task_id, attempts in self.attempts.items():
             begun = (each for each in state.task(task_id).attempts if each.conversation)
             for attempt, known in zip(attempts, begun, strict=True):
-                attempt.steps = tuple(_steps(known))
+                attempt.steps = (*_steps(known), *attempt.opinions)
                 attempt.landing = _landing(known)
 
     @property
@@ -200,7 +204,11 @@ class Recording:
             self.attempts.setdefault(task_id, []).append(attempt)
         elif task_id in self.attempts:
             attempt = self.attempts[task_id][-1]
-            if isinstance(payload, ModelCall) and payload.role in _PLAYED:
+            if isinstance(payload, PromptAssembled) and payload.second:
+                self.seconded.setdefault(_number(state), {})[task_id] = None
+            elif isinstance(payload, SecondOpinion):
+                attempt.opinions.append(Step(event.seq, f"second opinion: {payload.verdict}"))
+            elif isinstance(payload, ModelCall) and payload.role in _PLAYED:
                 attempt.answers.setdefault(payload.role, []).append((_number(state), event.seq))
             elif isinstance(payload, ToolResulted):
                 attempt.results[payload.call_id] = event.seq

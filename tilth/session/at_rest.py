@@ -20,7 +20,7 @@ from tilth.log.state import SessionState, fold
 from tilth.log.summary import summary
 from tilth.log.writer import Emitter, EventLog
 from tilth.session.inbox import Inbox, LoggedWords
-from tilth.session.parts import save_report
+from tilth.session.report_file import save_report
 from tilth.session.session import Session, SessionStatus
 from tilth.task.words import TOO_LATE, Exchange, lands, settle, take_up, waiting
 

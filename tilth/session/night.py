@@ -29,16 +29,20 @@ _SESSIONS = 20
 
 @dataclass(frozen=True)
 class Schedule:
-    """Say by which clock a run works, and until when if the user said so."""
+    """Say by which clock a run works, until when if the user said so, and what its rest is for."""
 
     clock: Clock = field(default_factory=SystemClock)
     deadline: datetime | None = None
+    spend_leftovers: bool = False
 
     @classmethod
-    def read(cls, until: str | None, clock: Clock | None = None) -> Schedule:
+    def read(
+        cls, until: str | None, clock: Clock | None = None, *, spend_leftovers: bool = False
+    ) -> Schedule:
         """Take a user's `--until`; what cannot be meant is a UserError."""
         clock = clock or SystemClock()
-        return cls(clock, read_deadline(until, clock.now()) if until is not None else None)
+        deadline = read_deadline(until, clock.now()) if until is not None else None
+        return cls(clock, deadline, spend_leftovers)
 
     @property
     def until(self) -> str | None:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tilth.base.clock import SystemClock
-from tilth.base.errors import CorruptSession, UserError
+from tilth.base.errors import UserError
 from tilth.base.safe_text import inert
 from tilth.config.project import ProjectFacts, find_project
 from tilth.config.secrets import Mask
@@ -46,9 +46,11 @@ from tilth.sandbox.policy import Policy, hidden_places, tool_places
 from tilth.sandbox.removal import remove_tree, temporary_directory
 from tilth.session.frontend import Frontend
 from tilth.session.inbox import Inbox, LoggedWords
+from tilth.session.leftovers import leftovers_of
 from tilth.session.models import Models, open_endpoints
 from tilth.session.night import Schedule, earlier_paces
 from tilth.session.notify import Channel, Notifier, channels
+from tilth.session.report_file import save_report
 from tilth.session.session import Session
 from tilth.session.store import Reserve, make_private
 from tilth.session.telemetry import Telemetry, open_telemetry
@@ -160,6 +162,13 @@ class Parts:
                 lambda: log.state,
                 lambda: earlier_paces(self.settings, session),
                 foresees=self.open_models is None,
+            ),
+            leftovers=leftovers_of(
+                session,
+                memory,
+                lambda: log.state,
+                models,
+                wished=self.schedule.spend_leftovers or memory.spends_leftovers,
             ),
         )
 
@@ -379,16 +388,3 @@ def _cores() -> int:
 def new_id() -> str:
     """Make an id that no other has."""
     return secrets.token_hex(8)
-
-
-def save_report(session: Session, state: SessionState) -> None:
-    """Write the morning report; a run's ending does not depend on whether it can be made."""
-    from tilth.show.report_markdown import markdown
-    from tilth.show.report_view import view_report
-
-    try:
-        report = view_report(session, state).report
-    except CorruptSession:
-        # What is broken is said by the stop, and by every command that looks.
-        return
-    session.save_report(markdown(report))

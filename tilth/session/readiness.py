@@ -61,7 +61,7 @@ def look_ahead(parts: Parts, plan: Plan, tests: Iterable[str], *, pings: bool) -
     """Try every model the plan needs, and say what stands in the way."""
     frontend, clock = parts.frontend, parts.schedule.clock
     if pings:
-        for each in needed(parts.settings, parts.panel.by_name):
+        for each in needed(parts.settings, {**parts.panel.by_name, **parts.panel.others}):
             ping(each, frontend.interrupt, clock, frontend.tell)
     said = "; ".join(hindrances(_ground(parts, plan, tuple(tests))))
     if said:

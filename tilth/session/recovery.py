@@ -80,6 +80,7 @@ def recover(bench: Bench, found: Found, *, fresh: bool = False) -> Attempt | Non
             judging=Judging.of(found.start),
             settings=found.start.settings,
             until=found.start.until,
+            spend_leftovers=found.start.spend_leftovers,
         )
     )
     found.session.save_checkpoint(SessionStatus.RUNNING, bench.meter.by_role)

@@ -13,13 +13,12 @@ from tilth.config.settings import Settings, known_secrets, load
 from tilth.contract.outcomes import ExitCode, StopReason
 from tilth.git.source import open_source
 from tilth.log.state import SessionState, fold
-from tilth.model.messages import Role
 from tilth.model.provider import load_early
 from tilth.session.at_rest import take_up_leftovers
 from tilth.session.catalog import latest_to_resume
 from tilth.session.fence import Guard
 from tilth.session.frontend import Frontend
-from tilth.session.models import choose_reviewers
+from tilth.session.models import choose_reviewers, require_endpoints
 from tilth.session.night import Schedule
 from tilth.session.parts import open_parts, read_facts
 from tilth.session.readiness import look_ahead
@@ -34,6 +33,7 @@ def resume(
     fresh: bool = False,
     until: str | None = None,
     ping: bool = False,
+    spend_leftovers: bool = False,
     environ: MutableMapping[str, str] = os.environ,
     frontend: Frontend | None = None,
     clock: Clock | None = None,
@@ -44,7 +44,7 @@ def resume(
     With `ping`, the models of a session that has not begun yet are tried first. `guard` is of a run
     that may be taken over by another.
     """
-    schedule = Schedule.read(until, clock)
+    schedule = Schedule.read(until, clock, spend_leftovers=spend_leftovers)
     settings = load(overrides or {}, environ)
     name = find_session(settings.sessions_dir, wanted) if wanted else latest_to_resume(settings)
     mask = Mask(known_secrets(settings))
@@ -81,13 +81,12 @@ def _go_on(
         session.save_checkpoint(SessionStatus.DONE, memory.spend)
         below = any(task.quality_flag for task in session.plan.tasks)
         return result_of(session, ExitCode.BELOW_BAR if below else ExitCode.DONE)
-    settings.require_endpoint(Role.WORKER)
-    if settings.evaluate:
-        settings.require_endpoint(Role.EVALUATOR)
+    require_endpoints(settings)
     load_early()
     source = open_source(Path(session.checkpoint.source))
     facts = read_facts(source, session.checkpoint.base_commit)
-    panel = choose_reviewers(settings, session.plan, environ, frontend)
+    second = schedule.spend_leftovers or memory.spends_leftovers
+    panel = choose_reviewers(settings, session.plan, environ, frontend, second_opinions=second)
     resumed = session.checkpoint.status is not SessionStatus.PREPARED
     settings = settings.under(facts)
     with open_parts(settings, source, facts, frontend, panel=panel, schedule=schedule) as parts:

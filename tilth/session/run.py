@@ -142,4 +142,5 @@ def start_event(parts: Parts, session: Session) -> SessionStart:
         same_reviewers=parts.panel.same_as(worker),
         untested=() if has_own else plan.untested(os.listdir(session.seed_tests)),
         until=parts.schedule.until,
+        spend_leftovers=parts.schedule.spend_leftovers,
     )

@@ -16,7 +16,6 @@ from tilth.config.settings import Settings, load
 from tilth.git import trees
 from tilth.git.source import SourceRepo, open_source
 from tilth.log.state import SessionState
-from tilth.model.messages import Role
 from tilth.model.provider import load_early
 from tilth.session.bundle import Bundle, find_prd, read_bundle
 from tilth.session.catalog import (
@@ -27,7 +26,7 @@ from tilth.session.catalog import (
 )
 from tilth.session.fence import Fence
 from tilth.session.frontend import Frontend
-from tilth.session.models import choose_reviewers
+from tilth.session.models import choose_reviewers, require_endpoints
 from tilth.session.night import Schedule
 from tilth.session.parts import Parts, open_parts, read_facts
 from tilth.session.readiness import look_ahead
@@ -44,6 +43,7 @@ def start(
     new: bool = False,
     until: str | None = None,
     ping: bool = True,
+    spend_leftovers: bool = False,
     environ: MutableMapping[str, str] = os.environ,
     frontend: Frontend | None = None,
     clock: Clock | None = None,
@@ -56,7 +56,7 @@ def start(
     that it names, and writes only while nobody has taken it over.
     """
     overrides, frontend = overrides or {}, frontend or Frontend()
-    schedule = Schedule.read(until, clock)
+    schedule = Schedule.read(until, clock, spend_leftovers=spend_leftovers)
     settings = load(overrides, environ)
     require_endpoints(settings)
     load_early()
@@ -65,16 +65,15 @@ def start(
         overrides=overrides,
         until=until,
         ping=ping,
+        spend_leftovers=spend_leftovers,
         environ=environ,
         frontend=frontend,
         clock=clock,
     )
     prd = find_prd(target)
     if prd is None:
-        name = prepared_to_run(settings, open_source(repo or target), frontend)
-        return go_on(name)
-    bundle = read_bundle(prd)
-    source = open_source(repo_for(repo, prd))
+        return go_on(prepared_to_run(settings, open_source(repo or target), frontend))
+    bundle, source = read_bundle(prd), open_source(repo_for(repo, prd))
     facts = read_facts(source, source.head)
     if source.dirty:
         frontend.tell("note: uncommitted changes in the repository are not part of the session")
@@ -82,16 +81,10 @@ def start(
     if earlier is not None:
         return go_on(earlier)
     settings = settings.under(facts)
-    panel = choose_reviewers(settings, bundle.plan, environ, frontend)
+    wish = {"second_opinions": spend_leftovers}
+    panel = choose_reviewers(settings, bundle.plan, environ, frontend, **wish)
     with open_parts(settings, source, facts, frontend, panel=panel, schedule=schedule) as parts:
         return _run_new(parts, bundle, ping=ping, fence=fence)
-
-
-def require_endpoints(settings: Settings) -> None:
-    """Refuse to run without a key and a model for all who will be asked."""
-    settings.require_endpoint(Role.WORKER)
-    if settings.evaluate:
-        settings.require_endpoint(Role.EVALUATOR)
 
 
 def _run_new(parts: Parts, bundle: Bundle, *, ping: bool, fence: Fence | None) -> RunResult:

@@ -15,6 +15,7 @@ from tilth.log import events as ev
 from tilth.log.state import SessionState
 from tilth.log.task_state import TaskState
 from tilth.show import figures
+from tilth.show.night_lines import opinion_words
 from tilth.show.report import Report, TaskReport
 
 
@@ -73,6 +74,9 @@ def _rounds(task: TaskState) -> Iterator[str]:
             is_verdict = isinstance(event.payload, ev.EvaluatorVerdict)
             name = concern_id(next(numbers)) if is_verdict else ""
             yield f"    {_milestone(event.payload, name)}"
+    for said in task.opinions:
+        step = f" | next step: {said.next_step}" if said.next_step else ""
+        yield f"  second opinion: {opinion_words(said)}: {said.concern}{step}"
 
 
 def _milestone(payload: ev.Payload, name: str) -> str:

@@ -20,6 +20,7 @@ from tilth.log.state import SessionState
 from tilth.log.task_state import Outcome, TaskState
 from tilth.show.endings import TaskEnding, ending_of
 from tilth.show.figures import counted
+from tilth.show.night_lines import opinion_words
 
 SOUND_SCORE = 90
 NEAR_THE_BAR = 10
@@ -30,6 +31,7 @@ DOUBTFUL = 20
 class Ground(StrEnum):
     """Name what can speak against a task."""
 
+    SECOND_OPINION = "second_opinion"
     FAILED = "failed"
     BELOW_BAR = "below_bar"
     NOT_EVALUATED = "not_evaluated"
@@ -60,6 +62,7 @@ class Weight(NamedTuple):
 
 
 WEIGHTS: Mapping[Ground, Weight] = {
+    Ground.SECOND_OPINION: Weight(60),
     Ground.FAILED: Weight(60),
     Ground.BELOW_BAR: Weight(50),
     Ground.NOT_EVALUATED: Weight(40),
@@ -162,7 +165,10 @@ def _sum(found: Iterable[_Found]) -> Doubt:
 
 
 def _of_the_log(task: TaskState) -> Iterator[_Found]:
-    ending = ending_of(task)
+    ending, other = ending_of(task), task.disagreement
+    if other is not None:
+        said = f"{opinion_words(other)}: {other.concern}".rstrip(": ")
+        yield _Found(Ground.SECOND_OPINION, said)
     if ending is TaskEnding.FAILED:
         yield _Found(Ground.FAILED, f"failed ({task.reason})")
     if ending is TaskEnding.BELOW_BAR:

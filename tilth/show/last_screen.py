@@ -98,9 +98,9 @@ def _spent(now: Progress) -> str:
 
 
 def _look_first(endings: dict[str, TaskEnding], now: Progress) -> Iterator[Note]:
-    flags = [
-        f"{task_id}: {flag}" for task_id in endings for flag in _flags(now.state.task(task_id))
-    ]
+    # What two reviewers see differently stands before all else, as in the report.
+    first = sorted(endings, key=lambda task_id: now.state.task(task_id).disagreement is None)
+    flags = [f"{task_id}: {flag}" for task_id in first for flag in _flags(now.state.task(task_id))]
     for number, flag in enumerate(flags[:_SHOWN_FLAGS]):
         yield Note("" if number else "look at", flag, Tone.WARN)
     if len(flags) > _SHOWN_FLAGS:

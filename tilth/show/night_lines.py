@@ -1,10 +1,11 @@
-"""The night's lines: what is said of a forecast and of a limit that is slept out."""
+"""The night's lines: what is said of a forecast, of a limit slept out, of a second opinion."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tilth.log.night_events import Forecasted, QuotaWait
+from tilth.contract.verdict import Decision
+from tilth.log.night_events import Forecasted, QuotaWait, SecondOpinion
 from tilth.show import figures
 from tilth.show.note import Note, Tone
 from tilth.show.progress import Progress
@@ -55,4 +56,28 @@ def _time_range(span: Span) -> str:
     return f"{figures.clock(span.low)} to {figures.clock(span.high)}"
 
 
-LINES = (waited, foreseen)
+def opined(said: SecondOpinion, now: Progress) -> Iterator[Note]:
+    """Say whether another reviewer agrees."""
+    if said.agrees is None:
+        yield Note("second", opinion_words(said), Tone.WARN, "!")
+        return
+    score = "" if said.score is None else f"score {said.score}"
+    text = figures.joined((opinion_words(said), score))
+    tone, mark = (Tone.GOOD, "✓") if said.agrees else (Tone.WARN, "!")
+    step = f"next step: {said.next_step}" if said.next_step else ""
+    details = tuple(part for part in (said.concern, *said.evidence, step) if part)
+    yield Note("second", text, tone, mark, details, (str(said.proof or ""),))
+
+
+def opinion_words(said: SecondOpinion) -> str:
+    """Say in a few words how another reviewer stands to the first verdict."""
+    who = f"reviewer {said.reviewer} ({said.model})"
+    if said.verdict is None:
+        return f"{who} gave no readable verdict"
+    if said.verdict is Decision.ACCEPT:
+        return f"{who} {'agrees' if said.agrees else 'would accept it'}"
+    why = f" ({said.rejection_category})" if said.rejection_category else ""
+    return f"{who} {'would not accept it either' if said.agrees else 'would reject it'}{why}"
+
+
+LINES = (waited, foreseen, opined)

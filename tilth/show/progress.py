@@ -169,7 +169,7 @@ def doing_after(payload: Payload) -> str | None:
     """Say what goes on once this has happened; None if it changes nothing."""
     match payload:
         case PromptAssembled(role=Role.EVALUATOR):
-            return "evaluator"
+            return "another reviewer" if payload.second else "evaluator"
         case PromptAssembled():
             return f"waiting for the {payload.role}"
         case ToolCalled(name="submit_case") | CaseSubmitted():

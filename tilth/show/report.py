@@ -59,6 +59,16 @@ class Cost(Value):
         return cls(usd=spent.cost_usd, known=spent.cost_known, tokens=spent.usage.counted)
 
 
+class Second(Value):
+    """Hold what another reviewer says of a done task; `agrees` is None where it was unreadable."""
+
+    reviewer: str
+    model: str
+    verdict: str | None
+    agrees: bool | None
+    concern: str
+
+
 class TaskReport(Value):
     """Hold what is to be said of one task."""
 
@@ -78,6 +88,7 @@ class TaskReport(Value):
     landed: Landed | None = None
     cost: Cost = Cost()
     effort: Effort = Effort()
+    second: Second | None = None
 
 
 class Question(Value):
@@ -152,7 +163,7 @@ def make_report(given: Material) -> Report:
         _task(given, task, endings[task.id], doubt.get(task.id, Doubt()))
         for task in given.plan.tasks
     )
-    ranked = sorted((task for task in tasks if task.reasons), key=lambda task: -task.doubt)
+    ranked = sorted((task for task in tasks if task.reasons), key=_rank)
     accepted = [task for task in tasks if state.task(task.id).outcome is Outcome.DONE]
     cost = Cost.of(state.spent)
     return Report(
@@ -176,6 +187,11 @@ def make_report(given: Material) -> Report:
         forecast=foreseen(state),
         next=given.next,
     )
+
+
+def _rank(task: TaskReport) -> tuple[bool, int]:
+    """Put what two reviewers see differently before all else, then by doubt."""
+    return task.second is None or task.second.agrees is not False, -task.doubt
 
 
 def _ended(state: SessionState) -> Ended | None:
@@ -205,6 +221,21 @@ def _task(given: Material, task: Task, ending: TaskEnding, doubt: Doubt) -> Task
         landed=given.landed.get(task.id),
         cost=Cost.of(state.spent),
         effort=effort_of(state),
+        second=_second(state),
+    )
+
+
+def _second(state: TaskState) -> Second | None:
+    """Give what was said last of the work that stands."""
+    said = state.opinions[-1] if state.opinions else None
+    if said is None or (state.submitted and state.submitted.tree != said.tree):
+        return None
+    return Second(
+        reviewer=said.reviewer,
+        model=said.model,
+        verdict=str(said.verdict) if said.verdict else None,
+        agrees=said.agrees,
+        concern=said.concern,
     )
 
 

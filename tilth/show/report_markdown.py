@@ -75,10 +75,22 @@ def _head(report: Report) -> Iterator[str]:
         yield f"**Stopped: {ended.why}** (`{ended.reason}`, exit {ended.exit_code}){detail}  "
     counts = [f"{report.outcomes[each]} {each}" for each in TaskEnding if each in report.outcomes]
     yield f"Tasks: {', '.join(counts) or 'none yet'}. {_landed(report)}  "
+    yield from _seconds(report)
     times = [local_time(moment) for moment in (report.started, report.updated) if moment]
     starts = figures.counted(report.starts, "start")
     base = f" from {report.base_commit[:12]}" if report.base_commit else ""
     yield f"{' to '.join(times)}, {starts}, branch `{report.branch}`{base}"
+
+
+def _seconds(report: Report) -> Iterator[str]:
+    """Say at the top how other reviewers stand to what was done."""
+    asked = [task for task in report.tasks if task.second]
+    against = [task.id for task in asked if task.second and task.second.agrees is False]
+    if against:
+        others = f"; {len(asked) - len(against)} without a disagreement" if asked[1:] else ""
+        yield f"**Another reviewer disagrees on {', '.join(against)}**{others}.  "
+    elif asked:
+        yield f"Second opinions on {', '.join(task.id for task in asked)}: no disagreement.  "
 
 
 def _landed(report: Report) -> str:

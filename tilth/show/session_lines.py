@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from tilth.contract.outcomes import StopReason
 from tilth.log.session_events import (
+    CacheWarning,
     CapWarning,
     ProposedLearnings,
     SeedCommitted,
@@ -108,10 +109,28 @@ def _of_cap(cap: str, amount: float) -> str:
     return f"{amount:.0f} minutes" if "wall" in name else f"{amount:g}"
 
 
+def uncached(warning: CacheWarning, now: Progress) -> Iterator[Note]:
+    """Say that the endpoint reads little of what it was sent before, and where ours differs."""
+    read, expected = figures.count(warning.read_tokens), figures.count(warning.expected_tokens)
+    text = f"the {warning.role}'s endpoint reads {read} of {expected} tokens from its cache"
+    yield Note("warning", f"{text}, twice in a row", Tone.WARN, "!", (_differing(warning),))
+
+
+def _differing(warning: CacheWarning) -> str:
+    place = warning.differs
+    if place is None:
+        return "what we sent has not changed: the endpoint, or a gateway on the way, drops it"
+    if place.message is None:
+        return f"first to differ from the request before: {place.kind}"
+    of = f" of {place.name}" if place.name else ""
+    where = f"block {place.block + 1} of message {place.message + 1}"
+    return f"first to differ from the request before: {where}, a {place.kind}{of}"
+
+
 def stopped(stop: Stop, now: Progress) -> Iterator[Note]:
     """Say why it ended."""
     # The console tells it by its last screen.
     yield Note("stopped", f"{stop.reason}, exit {stop.exit_code}", more=(stop.detail,), story=False)
 
 
-LINES = (started, prepared, seeded, resumed, learned, ran_low, stopped)
+LINES = (started, prepared, seeded, resumed, learned, ran_low, uncached, stopped)

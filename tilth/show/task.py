@@ -14,11 +14,12 @@ from tilth.base.values import jsonable
 from tilth.contract.case import render_case
 from tilth.contract.outcomes import ExitCode
 from tilth.contract.verdict import LedgerEntry, concern_id
-from tilth.log.events import OperatorSpoke, ProbeRun, ValidatorRun
+from tilth.log.events import OperatorSpoke, ProbeRun, SecondOpinion, ValidatorRun
 from tilth.session.catalog import find
 from tilth.show import figures
 from tilth.show.evidence_lines import mutants_text
 from tilth.show.lines import test_counts
+from tilth.show.night_lines import opinion_words
 from tilth.show.note import Tone
 from tilth.show.notices import tell
 from tilth.show.tables import Page
@@ -82,6 +83,8 @@ def _sections(view: TaskView) -> Iterator[tuple[str, str]]:
         yield "What people said", "\n".join(_said(word) for word in view.words)
     verdicts = [_verdict(view.ledger, index) for index in range(len(view.ledger))]
     yield "Verdicts", "\n".join(verdicts) or "None yet."
+    if state.opinions:
+        yield "Second opinions", "\n".join(_opinion(said) for said in state.opinions)
     yield "Last case", _case(view) or "None yet."
     reports = [_report(report) for report in state.attempt.validators]
     yield "Validators on the last case", "\n\n".join(reports) or "None ran."
@@ -160,6 +163,17 @@ def _verdict(ledger: tuple[LedgerEntry, ...], index: int) -> str:
     return "\n".join(lines)
 
 
+def _opinion(said: SecondOpinion) -> str:
+    score = "" if said.score is None else f"score {said.score}"
+    below = "below the threshold" if said.below_threshold else ""
+    proof = str(said.proof or "")
+    lines = [figures.joined((opinion_words(said), score, below, proof))]
+    lines += [f"    {said.concern}"] if said.concern else []
+    lines += [f"    evidence: {item}" for item in said.evidence]
+    lines += [f"    next step: {said.next_step}"] if said.next_step else []
+    return "\n".join(lines)
+
+
 def _report(report: ValidatorRun) -> str:
     outcome = "passed" if report.passed else "FAILED"
     counts = test_counts(report.tests)
@@ -212,6 +226,7 @@ def _document(view: TaskView) -> dict[str, Any]:
         "case": jsonable(state.submitted.case) if state.submitted else None,
         "tree": state.submitted.tree if state.submitted else None,
         "validators": [jsonable(report) for report in state.attempt.validators],
+        "second_opinions": [jsonable(said) for said in state.opinions],
         "probes": [jsonable(run) for run in state.probes],
         "mutants": jsonable(state.mutants) if state.mutants else None,
         "tampered": [jsonable(each) for each in state.tampered],

@@ -16,6 +16,7 @@ from tilth.config.secrets import Mask
 from tilth.config.settings import Settings
 from tilth.contract.outcomes import StopReason
 from tilth.log.events import (
+    CacheWarning,
     CapWarning,
     ContextTrimmed,
     Emit,
@@ -23,11 +24,15 @@ from tilth.log.events import (
     ModelRetry,
     PromptAssembled,
 )
+from tilth.model.caching import CacheTrail
 from tilth.model.messages import Block, Conversation, Model, OnRetry, RetryNotice, Turn
 from tilth.task.budget import Caps, Meter, Reading, readings
 from tilth.task.night import UNTIL, Night
 from tilth.task.quota_wait import go_on_waiting, wait_for_quota
 from tilth.task.trimming import shorter_calls, shorter_results
+
+# What a warning about the cache is remembered by, so that it is given once.
+CACHE = "prompt cache"
 
 
 class Account(Protocol):
@@ -61,7 +66,9 @@ class Account(Protocol):
     def night(self) -> Night: ...
 
 
-def open_conversation(conversation: Conversation, model: Model, emit: Emit) -> None:
+def open_conversation(
+    conversation: Conversation, model: Model, emit: Emit, *, second: bool = False
+) -> None:
     """Record a conversation's head and first messages, whole."""
     emit(
         PromptAssembled(
@@ -70,6 +77,7 @@ def open_conversation(conversation: Conversation, model: Model, emit: Emit) -> N
             endpoint=model.endpoint,
             head=conversation.head,
             messages=tuple(conversation.messages),
+            second=second,
         )
     )
 
@@ -89,6 +97,7 @@ def ask(account: Account, model: Model, conversation: Conversation, emit: Emit) 
             if not _trim(conversation, emit):
                 fix = "nothing is left to leave out: use a model with more room"
                 raise ProviderError(f"{error}; {fix}") from error
+    _watch_cache(account, conversation, turn, emit)
     # Recorded and sent back without keys; the tools get what the model wrote.
     content = tuple(account.mask.data(list(turn.content)))
     emit(_record(conversation, turn.model_copy(update={"content": content})))
@@ -167,6 +176,20 @@ def _record(conversation: Conversation, turn: Turn) -> ModelCall:
         cost_usd=turn.cost_usd,
         request_id=turn.request_id,
     )
+
+
+def _watch_cache(account: Account, conversation: Conversation, turn: Turn, emit: Emit) -> None:
+    """Warn once where the endpoint does not read what it was sent before."""
+    trail = conversation.trail = conversation.trail or CacheTrail()
+    now = account.clock.monotonic()
+    asked = now - turn.latency_ms / 1000
+    loss = trail.after(conversation, turn.usage, asked=asked, answered=now)
+    # Where nothing is known to cost anything, as with a model of one's own, nothing is lost.
+    if loss is None or turn.cost_usd is None or CACHE in account.warned:
+        return
+    account.warned.add(CACHE)
+    role, model = conversation.role, turn.model
+    emit(CacheWarning(conversation=conversation.id, role=role, model=model, **dict(loss)))
 
 
 def _trim(conversation: Conversation, emit: Emit) -> bool:

@@ -28,6 +28,7 @@ from tilth.log.events import Emit
 from tilth.model.messages import Model, Role, ToolCall, ToolSpec
 from tilth.task.budget import Meter, Spend
 from tilth.task.evidence_record import EvidenceRecord
+from tilth.task.leftovers import Leftovers
 from tilth.task.night import Night
 from tilth.task.tool_outcome import Blocked, Outcome
 from tilth.task.words import Words
@@ -172,6 +173,8 @@ class RunContext:
     validators: tuple[tuple[str, ...], ...]
     rules: Rules
     night: Night = field(default_factory=Night, kw_only=True)
+    # None: what remains after the last task is kept.
+    leftovers: Leftovers | None = field(default=None, kw_only=True)
 
     def stamp(self) -> str:
         """Write the present moment."""

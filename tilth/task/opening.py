@@ -71,6 +71,7 @@ def begin(
         max_tokens=bench.settings.max_output_tokens,
         system=worker_system(),
         tools=(*bench.tools.specs, SUBMIT_CASE, RAISE_BLOCKER),
+        cached_for=bench.words.state.cache_gaps.life(Role.WORKER),
     )
     conversation.say(bench.mask.result(worker_message(view)))
     open_conversation(conversation, bench.worker, emit)

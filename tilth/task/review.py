@@ -68,13 +68,20 @@ def open_review(
         model=model.name,
         max_tokens=bench.settings.max_output_tokens,
         tools=tools,
+        cached_for=bench.words.state.cache_gaps.life(Role.EVALUATOR),
     )
     open_conversation(conversation, model, attempt.emit)
     return Review(conversation)
 
 
 def review_conversation(
-    message: str, *, id: str, model: str, max_tokens: int, tools: tuple[ToolSpec, ...] = ()
+    message: str,
+    *,
+    id: str,
+    model: str,
+    max_tokens: int,
+    tools: tuple[ToolSpec, ...] = (),
+    cached_for: Literal["5m", "1h"] = "5m",
 ) -> Conversation:
     """Put one message to the evaluator; without tools the verdict is all it can give."""
     conversation = Conversation(
@@ -84,6 +91,7 @@ def review_conversation(
         max_tokens=max_tokens,
         system=evaluator_system(can_look=bool(tools)),
         tools=tools or (SUBMIT_VERDICT,),
+        cached_for=cached_for,
     )
     conversation.say(message)
     return conversation

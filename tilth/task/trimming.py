@@ -3,6 +3,10 @@
 Decides; changes nothing. What carries memory stays: cases, verdicts, blockers, seeds and questions
 with their results, and everything a person said. Of the rest the oldest results go first and in
 bulk, so that the prompt cache lives on; the newest is only cut, and only when nothing else is left.
+
+Everything after the first result that goes must be written to the cache again. Where leaving out
+old results saves less than that costs, it would only have to be done again soon: the recent ones go
+with them then.
 """
 
 from __future__ import annotations
@@ -18,6 +22,10 @@ KEEP_RESULTS = 6
 # Calls whose words and results are what the two sides agreed on so far.
 MEMORY = frozenset({"submit_case", "submit_verdict", "raise_blocker", "ask_user", "write_seed"})
 
+# What a request costs, in parts of its price: read from the cache, or written to it again; and how
+# many more requests a conversation that has filled its window may well see.
+_READ, _WRITTEN = 0.1, 1.25
+_LATER_REQUESTS = 40
 _SHORTEST_END = 500
 _LONGEST_ARGUMENT = 80
 _LONGEST_CUT_CALL = 400
@@ -69,12 +77,24 @@ def shorter_results(messages: Sequence[Block]) -> dict[str, str]:
     long = [result for result in results if len(result.content) > len(stubs[result.call_id])]
     recent = {result.call_id for result in results[-KEEP_RESULTS:]}
     older = [result for result in long if result.call_id not in recent]
-    # With nothing old left, the recent ones are what fills the window.
-    going = older or long[:-1]
+    # With little old left, the recent ones are what fills the window.
+    going = older if len(older) == len(long) or pays(messages, older) else long[:-1]
     if going:
         return {result.call_id: stubs[result.call_id] for result in going}
     newest = long[-1].cut() if long else None
     return {long[-1].call_id: newest} if newest is not None else {}
+
+
+def pays(messages: Sequence[Block], going: Sequence[_Result]) -> bool:
+    """Tell whether leaving results out saves more than writing the rest anew costs."""
+    if not going:
+        return False
+    gone = {result.call_id for result in going}
+    saved = sum(len(result.content) - len(result.stub()) for result in going)
+    blocks = [block for message in messages for block in message["content"]]
+    first = next(n for n, block in enumerate(blocks) if block.get("tool_use_id") in gone)
+    anew = sum(len(canonical(block)) for block in blocks[first:]) - saved
+    return saved * _READ * _LATER_REQUESTS >= anew * (_WRITTEN - _READ)
 
 
 def shorter_calls(content: Sequence[Block]) -> dict[str, dict[str, str]]:
