@@ -6,16 +6,21 @@ STAMP := .venv/.installed
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: setup demo test lint bench crash suite clean
+.PHONY: setup demo test lint bench crash suite dist clean
 
 setup: $(STAMP)
 
 $(STAMP): pyproject.toml constraints.txt
-	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "setup: Tilth needs Python 3.11 or newer: make $(or $(MAKECMDGOALS),setup) PYTHON=python3.13" >&2; exit 1; }
+	@test -x $(BIN)/python || { echo "setup: making .venv with $$($(PYTHON) --version)" >&2; $(PYTHON) -m venv .venv; }
+	@echo "setup: installing Tilth and the packages it needs into .venv; once, about a minute" >&2
 	@$(BIN)/python -m pip install --quiet -e '.[dev]' -c constraints.txt
+	@echo "setup: done" >&2
 	@touch $@
 
 demo: setup
+	@echo "demo: a recorded run with real git, ruff and pytest; no key, no network, half a minute" >&2
 	@$(BIN)/python -m tilth demo
 
 # A file of tests stays in one process, so that what its tests share is made once.
@@ -39,6 +44,12 @@ bench: setup
 # Every change of the evaluator's suite applied and tested: make suite DIR=path/to/another
 suite: setup
 	@$(BIN)/python -m tilth.evalcheck.proof $(DIR)
+
+# A wheel and an sdist; tests/cli/test_installed.py installs the wheel and runs the demo from it.
+dist: setup
+	@rm -rf dist
+	@$(BIN)/python -m hatchling build
+	@ls -l dist
 
 clean:
 	rm -rf .venv .ruff_cache .mypy_cache .pytest_cache build dist

@@ -1,0 +1,107 @@
+"""Tilth as it is installed: from its wheel, in an empty environment, outside any checkout."""
+
+from __future__ import annotations
+
+import email
+import re
+import subprocess
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+from support.installed import ROOT, Installed, build
+
+MOST_BYTES = 2_000_000
+# What the program opens beside its modules.
+CARRIED = (
+    "tilth/demo/events.jsonl",
+    "tilth/evalcheck/recorded.json",
+    "tilth/evalcheck/suite/",
+    "tilth/prompts/",
+    "tilth/show/viewer/page/",
+    "tilth/py.typed",
+)
+EXTRAS = {"landlock", "notify", "otel", "dev"}
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
+    return Installed.make(tmp_path_factory.mktemp("installed"))
+
+
+def tracked(*places: str) -> set[str]:
+    """Name the files that git knows below some places of this checkout."""
+    listed = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z", *places]
+    done = subprocess.run(listed, cwd=ROOT, capture_output=True, text=True, check=True)
+    return {name for name in done.stdout.split("\0") if name and (ROOT / name).exists()}
+
+
+def test_the_wheel_holds_the_whole_package_and_nothing_else(installed: Installed) -> None:
+    names = set(zipfile.ZipFile(installed.wheel).namelist())
+    own = {name for name in names if ".dist-info/" not in name}
+    assert own == tracked("tilth")
+    for place in CARRIED:
+        assert any(name.startswith(place) for name in own), place
+    assert any(name.endswith("/licenses/LICENSE") for name in names)
+    assert installed.wheel.stat().st_size < MOST_BYTES
+
+
+def test_the_wheel_says_what_it_is(installed: Installed) -> None:
+    wheel = zipfile.ZipFile(installed.wheel)
+    (name,) = [name for name in wheel.namelist() if name.endswith("/METADATA")]
+    about = email.message_from_bytes(wheel.read(name))
+    assert set(about.get_all("Provides-Extra") or ()) >= EXTRAS
+    assert about["Requires-Python"] == ">=3.11"
+    assert about["License-Expression"] == "MIT"
+    assert about["Keywords"]
+    versions = [
+        line.rpartition(" ")[2]
+        for line in about.get_all("Classifier") or ()
+        if re.search(r"Python :: 3\.\d+$", line)
+    ]
+    assert versions[0] == "3.11"
+
+
+def test_the_sdist_can_be_built_and_tested_from(tmp_path: Path) -> None:
+    made = build("sdist", tmp_path)
+    with tarfile.open(made) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    assert {"pyproject.toml", "README.md", "LICENSE", "Makefile", "constraints.txt"} <= names
+    assert {"tilth/__init__.py", "tests/conftest.py", "docs/project.md"} <= names
+    assert not any(name.startswith((".git/", ".venv/", "dist/")) for name in names)
+
+
+def test_a_newcomer_sees_a_demo_opens_it_in_a_browser_and_can_prove_it(
+    installed: Installed,
+) -> None:
+    shown = installed.run("tilth", "demo", "--fast", "--keep")
+    assert shown.returncode == 0, shown.stderr
+    assert "no key" in shown.stderr
+    assert "all tasks are done" in shown.stdout
+    assert [path.name for path in installed.home.iterdir()] == [".tilth"]
+    [log] = installed.home.glob(".tilth/demo/*/sessions/*/events.jsonl")
+    place = log.parents[2]
+    assert re.fullmatch(r"\d{8}-\d{6}-[0-9a-f]{6}", place.name)
+    assert f"~/.tilth/demo/{place.name}" in shown.stdout
+    assert oct(log.stat().st_mode & 0o777) == "0o600"
+    [replay] = re.findall(r"(?m)^  (\S+ .* replay latest.*)$", shown.stdout)
+    proven = subprocess.run(
+        ["/bin/sh", "-c", f"{replay} --verify-only"],
+        cwd=installed.root,
+        env=installed.environ(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert proven.returncode == 0, proven.stderr
+    assert "13/13 requests identical" in proven.stdout
+    page = installed.root / "night.html"
+    written = installed.run("tilth", "visualize", "--export", str(page), TILTH_HOME=str(place))
+    assert written.returncode == 0, written.stderr
+    assert "tests_pass_but_wrong" in page.read_text("utf-8")
+
+
+def test_it_runs_the_code_of_the_wheel(installed: Installed) -> None:
+    found = installed.run("python", "-c", "import tilth; print(tilth.__file__)")
+    assert found.stdout.strip() == str(installed.packages / "tilth" / "__init__.py")
