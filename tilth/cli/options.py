@@ -10,6 +10,10 @@ _ID_HELP = "A session id, a unique prefix of one, or `latest`."
 
 SessionId = Annotated[str, typer.Argument(metavar="ID", help=_ID_HELP)]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
+ReviewerName = Annotated[
+    str | None,
+    typer.Option("--reviewer", metavar="NAME", help="A reviewer of evaluators.toml."),
+]
 NoEval = Annotated[
     bool, typer.Option("--no-eval", help="Let the validators alone decide (TILTH_EVALUATE).")
 ]

@@ -1,1 +1,1 @@
-"""The check of the evaluator: planted changes, played to it as in a run, and its mistakes."""
+"""The check of the evaluator: known changes, played to it as in a run, and its mistakes."""

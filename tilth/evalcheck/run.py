@@ -1,195 +1,202 @@
-"""`tilth eval-check`: the evaluator put to the test, and the table of its mistakes."""
+"""`tilth eval-check`: the evaluator put to the test, and what its mistakes add up to."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
-from typing import Any
+import time
+from collections.abc import MutableMapping, Sequence
+from dataclasses import dataclass, field
 
-from tilth.base.clock import SystemClock
-from tilth.base.errors import CapReached, Interrupted, ProviderError, UserError
+from tilth import __version__
+from tilth.base.clock import SystemClock, stamp
 from tilth.base.interrupt import Interrupt
 from tilth.base.safe_text import one_line
 from tilth.base.values import jsonable
-from tilth.config.secrets import Mask
-from tilth.config.settings import Endpoint, Settings, known_secrets, load
-from tilth.contract.outcomes import ExitCode
-from tilth.evalcheck.planted import Planted, planted
-from tilth.evalcheck.score import Play, Tally, by_category, tally
-from tilth.evalcheck.trial import Examiner, Hearing
-from tilth.log.events import CapWarning, ModelRetry, Payload, QuotaWait
-from tilth.model.messages import Role
-from tilth.model.provider import AnthropicModel
-from tilth.model.reviewers import Reviewers, read_reviewers
+from tilth.config.secrets import Mask, conceal
+from tilth.config.settings import SECRET_NAMES, Endpoint, Settings, known_secrets, load
+from tilth.contract.outcomes import ExitCode, StopReason
+from tilth.evalcheck import page as pages
+from tilth.evalcheck.cases import BrokenCase
+from tilth.evalcheck.kept import Entry, Kept, name_of, open_kept
+from tilth.evalcheck.score import Play, by_category, tally
+from tilth.evalcheck.trial import Examiner, Halted
+from tilth.evalcheck.wanted import Check, Wanted, gather
+from tilth.log.events import CapWarning, Event, ModelRetry, QuotaWait
+from tilth.model.reviewers import DEFAULT_ADDRESS, read_reviewers
+from tilth.sandbox.choose import refuse_unconfined
 from tilth.session.endpoints import model_at
-from tilth.session.parts import new_id
-from tilth.show.note import Tone
-from tilth.show.notices import complain, tell
-from tilth.show.tables import Cell, Column, Page
+from tilth.session.measured import Measurement, keep, prompt_sha256
+from tilth.show.bar import Bar
+from tilth.show.figures import counted
+from tilth.show.notices import complain
+from tilth.show.tables import Page
 from tilth.show.terminal import stop_on_signals
 from tilth.show.times import clock_time
+from tilth.task.budget import Spend
 
-
-def eval_check(
-    *,
-    as_json: bool,
-    repeat: int,
-    reviewer: str | None,
-    environ: Mapping[str, str] = os.environ,
-) -> int:
-    """Play every planted change, say what came of it, and count the mistakes."""
-    settings = load({}, environ)
-    reviewers = read_reviewers(settings, environ)
-    endpoint = _endpoint(settings, reviewers, reviewer)
-    mask = Mask((*known_secrets(settings), *reviewers.secrets))
-    interrupt = Interrupt()
-    model = model_at(endpoint, interrupt)
-    examiner = _examiner(settings, model, mask, interrupt)
-    plays: list[Play] = []
-    try:
-        with stop_on_signals(interrupt):
-            _play_all(examiner, plays, repeat)
-    except (ProviderError, CapReached, Interrupted) as error:
-        complain(f"stopped after {len(plays)} plays: {error}")
-        return _CODES.get(type(error), ExitCode.PROVIDER)
-    finally:
-        model.close()
-    page = Page.out(environ)
-    if as_json:
-        page.json(_document(examiner, plays, repeat))
-    else:
-        _show(page, examiner, plays, repeat)
-    return ExitCode.TASK_FAILED if tally(plays).mistakes else ExitCode.DONE
-
-
-_CODES: Mapping[type[Exception], ExitCode] = {
-    CapReached: ExitCode.CAP,
-    Interrupted: ExitCode.INTERRUPTED,
+_CAPS = {
+    StopReason.WALL_CLOCK: "TILTH_MAX_WALL_CLOCK_MINUTES",
+    StopReason.TOKEN_CAP: "TILTH_MAX_TOKENS",
+    StopReason.COST_CAP: "TILTH_MAX_COST_USD",
+}
+_CODES = {
+    StopReason.PROVIDER_FAILURE: ExitCode.PROVIDER,
+    StopReason.INTERRUPTED: ExitCode.INTERRUPTED,
+    **dict.fromkeys(_CAPS, ExitCode.CAP),
 }
 
 
-def _endpoint(settings: Settings, reviewers: Reviewers, name: str | None) -> Endpoint:
-    if name is None:
-        return settings.require_endpoint(Role.EVALUATOR)
-    if name not in reviewers.defined:
-        known = ", ".join(reviewers.defined) or "none"
-        raise UserError(f"{reviewers.source} defines no reviewer {name!r}; it has: {known}")
-    return reviewers.endpoint(name, settings)
+def eval_check(
+    wanted: Wanted, *, as_json: bool, environ: MutableMapping[str, str] = os.environ
+) -> int:
+    """Play every change that is wanted, and say and keep what came of it."""
+    settings = load({}, environ)
+    reviewers = read_reviewers(settings, environ)
+    endpoint = reviewers.chosen(wanted.reviewer, settings)
+    refuse_unconfined(settings.sandbox, "eval-check runs the code of its cases")
+    check = gather(settings, wanted)
+    for problem in check.problems:
+        complain(f"{problem} (skipped)")
+    mask = Mask((*known_secrets(settings), *reviewers.secrets))
+    conceal(environ, (*SECRET_NAMES, *reviewers.keys))
+    with open_kept(settings.home, _name(check, settings, endpoint)) as kept:
+        playing = _Playing(check, kept, settings, endpoint, mask, environ)
+        code = playing.go_on()
+        if code is not None:
+            return code
+        plays, spent = kept.plays, kept.spend
+        if plays:
+            keep(settings.home, _measurement(check, settings, endpoint, plays, spent))
+        kept.finish()
+    _put(check, plays, endpoint, spent, Page.out(environ), as_json=as_json)
+    return ExitCode.TASK_FAILED if check.problems else ExitCode.DONE
 
 
-def _examiner(
-    settings: Settings, model: AnthropicModel, mask: Mask, interrupt: Interrupt
-) -> Examiner:
-    clock = SystemClock()
-    return Examiner(
-        model=model,
-        settings=settings,
-        emit=Hearing(_hear),
-        clock=clock,
-        mask=mask,
-        interrupt=interrupt,
-        new_id=new_id,
-        started=clock.monotonic(),
+def _name(check: Check, settings: Settings, endpoint: Endpoint) -> str:
+    """Name a check by all that decides what is asked, and of whom."""
+    asked = [question.fingerprint for question in check.asked]
+    whom = [endpoint.model, endpoint.base_url, prompt_sha256(settings)]
+    return name_of([*whom, settings.mutation_seconds, check.wanted.repeat, *asked])
+
+
+@dataclass
+class _Playing:
+    """Play what is left of a check, and keep each play as it is done."""
+
+    check: Check
+    kept: Kept
+    settings: Settings
+    endpoint: Endpoint
+    mask: Mask
+    environ: MutableMapping[str, str]
+    warned: set[str] = field(default_factory=set)
+
+    def go_on(self) -> ExitCode | None:
+        """Play to the end; give the exit code of whatever stopped it before."""
+        turns = self.check.turns
+        interrupt = Interrupt()
+        model = model_at(self.endpoint, interrupt)
+        try:
+            with (
+                Bar(len(turns), len(self.kept.plays), self.environ) as bar,
+                stop_on_signals(interrupt, bar.remark),
+            ):
+                self._announce(bar)
+                examiner = Examiner(
+                    model=model,
+                    endpoint=self.endpoint,
+                    settings=self.settings,
+                    mask=self.mask,
+                    interrupt=interrupt,
+                    command_environ=self.environ,
+                    hear=lambda event: self._hear(event, bar),
+                )
+                self._play_all(examiner, bar)
+        except Halted as halted:
+            return self._stopped(halted)
+        finally:
+            model.close()
+        return None
+
+    def _announce(self, bar: Bar) -> None:
+        check, done = self.check, len(self.kept.plays)
+        times = f", {check.wanted.repeat} times each" if check.wanted.repeat > 1 else ""
+        are = "verdict is" if done == 1 else "verdicts are"
+        before = f"; {done} {are} there from before" if done else ""
+        changes = f"{counted(len(check.asked), 'change')}{times}"
+        bar.say(f"playing {changes} to {one_line(self.endpoint.model)}{before}")
+
+    def _play_all(self, examiner: Examiner, bar: Bar) -> None:
+        done = {(play.case, play.change, play.round) for play in self.kept.plays}
+        broken: set[tuple[str, str]] = set()
+        started = time.monotonic()
+        for question, turn in self.check.turns:
+            name = (question.case, question.change)
+            if (*name, turn) in done or name in broken:
+                continue
+            minutes = self.settings.max_wall_clock_minutes - (time.monotonic() - started) / 60
+            try:
+                play = examiner.play(question, turn, self.kept.spend, max(minutes, 0.0))
+            except BrokenCase as error:
+                broken.add(name)
+                bar.step(f"BROKEN: {self.check.broken(question, str(error))} (skipped)")
+                continue
+            self.kept.add(Entry(play=play))
+            bar.step(pages.said(play), stays=play.mistake is not None)
+
+    def _stopped(self, halted: Halted) -> ExitCode:
+        """Keep what the broken-off trial has cost, and say why it stopped."""
+        if halted.spend.calls:
+            self.kept.add(Entry(spend=halted.spend))
+        done, of = len(self.kept.plays), len(self.check.turns)
+        cap = _CAPS.get(halted.reason)
+        why = f"{cap} is used up; raise it" if cap else one_line(halted.detail, 400)
+        complain(f"stopped after {done} of {of}: {why}; the same command goes on from here")
+        return _CODES.get(halted.reason, ExitCode.USAGE)
+
+    def _hear(self, event: Event, bar: Bar) -> None:
+        match event.payload:
+            case ModelRetry(error=error, delay_s=delay):
+                bar.say(f"endpoint: {one_line(error)}, trying again in {delay:.0f} s")
+            case QuotaWait(error=error, until=until):
+                bar.say(f"endpoint: {one_line(error)}; waiting until {clock_time(until)}")
+            case CapWarning(cap=cap) if cap not in self.warned:
+                self.warned.add(cap)
+                bar.say(f"warning: most of {_CAPS[StopReason(cap)]} is used")
+
+
+def _measurement(
+    check: Check, settings: Settings, endpoint: Endpoint, plays: Sequence[Play], spent: Spend
+) -> Measurement:
+    """Sum a check up for the record."""
+    return Measurement(
+        ts=stamp(SystemClock().now()),
+        model=endpoint.model,
+        endpoint=endpoint.base_url or DEFAULT_ADDRESS,
+        prompt_sha256=prompt_sha256(settings),
+        suite=check.wanted.source,
+        whole=check.is_whole,
+        repeat=check.wanted.repeat,
+        **dict(tally(plays)),
+        cost_usd=spent.cost_usd if spent.cost_known else None,
+        seconds=round(sum(play.seconds for play in plays), 3),
+        by_category={str(name): jsonable(each) for name, each in by_category(plays).items()},
+        tilth_version=__version__,
     )
 
 
-def _hear(payload: Payload) -> None:
-    if isinstance(payload, ModelRetry):
-        tell(f"endpoint: {one_line(payload.error)}, trying again in {payload.delay_s:.0f} s")
-    elif isinstance(payload, QuotaWait):
-        tell(f"endpoint: {one_line(payload.error)}; waiting until {clock_time(payload.until)}")
-    elif isinstance(payload, CapWarning):
-        tell(f"warning: {payload.used:g} of {payload.limit:g} is used ({payload.cap})")
-
-
-def _play_all(examiner: Examiner, plays: list[Play], repeat: int) -> None:
-    changes = planted()
-    tell(f"playing {len(changes)} changes to {one_line(examiner.model.name)}, {repeat} time(s)")
-    for number in range(repeat):
-        for change in changes:
-            play = examiner.play(change)
-            plays.append(play)
-            tell(_said(play, change, number if repeat > 1 else None))
-
-
-def _said(play: Play, change: Planted, number: int | None) -> str:
-    again = "" if number is None else f" (play {number + 1})"
-    mark = "wrong" if play.is_mistake else "ok"
-    return f"  {mark:<5}  {change.name}{again}: {_verdict(play)}"
-
-
-def _verdict(play: Play) -> str:
-    if play.verdict is None:
-        return "no readable verdict"
-    category = f" {play.said_category}" if play.said_category else ""
-    score = "" if play.score is None else f", score {play.score}"
-    low = ", an accept below the threshold" if play.below_threshold else ""
-    return f"{play.verdict}{category}{score}{low}"
-
-
-def _show(page: Page, examiner: Examiner, plays: Sequence[Play], repeat: int) -> None:
-    columns = [
-        Column("category", whole=True),
-        *(Column(name, right=True) for name in ("false accepts", "false rejects", "unreadable")),
-        Column("named the fault", right=True),
-        # One play agrees with itself: the column would say nothing.
-        *([Column("same verdict", right=True)] if repeat > 1 else []),
-    ]
-    rows = [_row(str(category), counts) for category, counts in by_category(plays).items()]
-    whole = tally(plays)
-    shown = [row[: len(columns)] for row in (*rows, _row("all", whole))]
-    page.table(columns, shown)
-    mistakes = [play for play in plays if play.is_mistake]
-    if mistakes:
-        page.line()
-    for play in mistakes:
-        page.line(f"{play.name}: {_verdict(play)}: {one_line(play.concern)}", Tone.BAD)
-        if play.fault:
-            page.line(f"  the fault: {play.fault}")
-    page.line()
-    page.facts(
-        [
-            ("evaluator", f"{examiner.model.name} at {examiner.model.endpoint}"),
-            ("played", f"{whole.plays} verdicts on {whole.changes} changes"),
-            ("cost", _cost(examiner)),
-        ]
-    )
-
-
-def _row(name: str, counts: Tally) -> list[Cell]:
-    wrong = counts.plays // 2
-    return [
-        Cell(name),
-        *(
-            Cell(str(number), Tone.BAD if number else Tone.PLAIN)
-            for number in (counts.false_accepts, counts.false_rejects, counts.unread)
-        ),
-        Cell(f"{counts.same_category}/{wrong}"),
-        Cell(f"{counts.agreeing}/{counts.changes}"),
-    ]
-
-
-def _cost(examiner: Examiner) -> str:
-    meter = examiner.meter
-    tokens = f"{meter.tokens} tokens"
-    if meter.unpriced_calls:
-        return f"unknown, {tokens}"
-    return f"${meter.cost_usd:.4f}, {tokens}"
-
-
-def _document(examiner: Examiner, plays: Sequence[Play], repeat: int) -> dict[str, Any]:
-    meter = examiner.meter
-    whole = tally(plays)
-    return {
-        "evaluator": {"model": examiner.model.name, "endpoint": examiner.model.endpoint},
-        "threshold": examiner.settings.eval_threshold,
-        "repeat": repeat,
-        **jsonable(whole),
-        "agreement": whole.agreeing / whole.changes,
-        "cost_usd": None if meter.unpriced_calls else meter.cost_usd,
-        "tokens": meter.tokens,
-        "by_category": {
-            str(category): jsonable(counts) for category, counts in by_category(plays).items()
-        },
-        "verdicts": [jsonable(play) for play in plays],
-    }
+def _put(
+    check: Check,
+    plays: Sequence[Play],
+    endpoint: Endpoint,
+    spent: Spend,
+    page: Page,
+    *,
+    as_json: bool,
+) -> None:
+    if as_json:
+        page.json(pages.document(plays, spent))
+        return
+    notes = {(question.case, question.change): question.note for question in check.asked}
+    evaluator = f"{endpoint.model} at {endpoint.base_url or DEFAULT_ADDRESS}"
+    pages.show(page, plays, evaluator, spent, notes)

@@ -17,6 +17,7 @@ _TASK = "Tilth-Task"
 _VERDICT = "Tilth-Verdict"
 _QUALITY = "Tilth-Quality"
 _ROUND = "Tilth-Round"
+_CHECK = "Tilth-Evaluator-Check"
 _BELOW_BAR = "below-bar"
 
 
@@ -25,6 +26,11 @@ class CommitMessage(Value):
 
     subject: str
     trailers: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def check(self) -> str | None:
+        """Give what it says of the evaluator that accepted it."""
+        return dict(self.trailers).get(_CHECK)
 
     def text(self) -> str:
         lines = [f"{key}: {_one_line(value)}" for key, value in self.trailers]
@@ -42,6 +48,7 @@ class CommitRecord(Value):
     task: str | None = None
     verdict: str | None = None
     below_bar: bool = False
+    check: str | None = None
     # Every task it names: a squashed one names several. A task that was sent back has more rounds.
     tasks: tuple[str, ...] = ()
     round: int = 1
@@ -59,14 +66,20 @@ def done_message(
     verdict: str,
     below_bar: bool = False,
     round: int = 1,
+    check: str | None = None,
 ) -> CommitMessage:
-    """Announce a task that is done, for the first time or again."""
+    """Announce a task that is done, for the first time or again.
+
+    `check` says how often the evaluator that accepted it is known to be wrong.
+    """
     trailers = [(_SESSION, session), (_TASK, task), (_VERDICT, verdict)]
     if round > 1:
         title = f"{title} (round {round})"
         trailers.append((_ROUND, str(round)))
     if below_bar:
         trailers.append((_QUALITY, _BELOW_BAR))
+    if check is not None:
+        trailers.append((_CHECK, check))
     return CommitMessage(subject=_one_line(f"{task}: {title}"), trailers=tuple(trailers))
 
 
@@ -117,6 +130,7 @@ def read_commit(id: str, raw: bytes) -> CommitRecord:
         task=said.get(_TASK),
         verdict=said.get(_VERDICT),
         below_bar=said.get(_QUALITY) == _BELOW_BAR,
+        check=said.get(_CHECK),
         tasks=tuple(value for key, value in trailers if key == _TASK),
         round=int(said[_ROUND]) if said.get(_ROUND, "").isdecimal() else 1,
     )

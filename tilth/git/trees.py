@@ -74,6 +74,13 @@ def files(source: SourceRepo, rev: str) -> tuple[str, ...]:
         return tuple(shown(path) for path in tree_entries(lent.git(lent.root), rev))
 
 
+def exists(source: SourceRepo, tree: str) -> bool:
+    """Tell whether a tree is there at all."""
+    with scratch(source.git_dir, source.head) as lent:
+        asked = ("cat-file", "-e", f"{tree}^{{tree}}")
+        return lent.git(lent.root).ask(*asked, ok=(0, 1, 128)).code == 0
+
+
 def holds(source: SourceRepo, rev: str, path: str) -> bool:
     """Tell whether a tree has a file at or below a path."""
     with scratch(source.git_dir, source.head) as lent:

@@ -260,6 +260,7 @@ class BlockerRaised(Payload):
 
 class Committed(Payload):
     synced: ClassVar[bool] = True
+    sparse: ClassVar[tuple[str, ...]] = ("evaluator_check",)
     type: Literal["commit"] = "commit"
     commit: str
     tree: str
@@ -267,6 +268,8 @@ class Committed(Payload):
     kind: Literal["done", "failed"]
     subject: str
     ref: str
+    # How often the evaluator that accepted it is known to be wrong, as in the commit's trailer.
+    evaluator_check: str | None = None
 
 
 class TaskDone(Payload):

@@ -20,7 +20,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field, SecretStr, StringConstraints, ValidationError
 
-from tilth.base.errors import BadSetting
+from tilth.base.errors import BadSetting, UserError
 from tilth.base.values import Value
 from tilth.config.env_file import read_env_file
 from tilth.config.readers import BaseUrl
@@ -88,6 +88,15 @@ class Reviewers:
             for name, endpoint in found.items()
             if not any(is_same_model(endpoint, each) for each in known)
         }
+
+    def chosen(self, name: str | None, settings: Settings) -> Endpoint:
+        """Give the reviewer a user names, else the default evaluator."""
+        if name is None:
+            return settings.require_endpoint(Role.EVALUATOR)
+        if name not in self.defined:
+            known = ", ".join(self.defined) or "none"
+            raise UserError(f"{self.source} defines no reviewer {name!r}; it has: {known}")
+        return self.endpoint(name, settings)
 
     def endpoint(self, name: str, settings: Settings) -> Endpoint:
         """Give all it takes to reach a reviewer that is defined."""

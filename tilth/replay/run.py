@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING
 from tilth.base.errors import UserError
 from tilth.base.safe_text import first_lines, inert, one_line
 from tilth.config.secrets import conceal
-from tilth.config.settings import SECRET_NAMES, SandboxChoice, Settings, load
+from tilth.config.settings import SECRET_NAMES, Settings, load
 from tilth.contract.outcomes import ExitCode
 from tilth.log.verification import Difference, Suspect, Verification, verify
 from tilth.replay.compare import Match, TaskReplay
 from tilth.replay.recording import Landing, Recording
+from tilth.sandbox.choose import refuse_unconfined
 from tilth.session.catalog import open_to_look
 from tilth.session.session import Session
 from tilth.show.notices import tell
@@ -39,7 +40,8 @@ def replay(
     if not found.requests:
         raise UserError(f"session {session.id} holds no model call yet: there is nothing to replay")
     if not verify_only:
-        _refuse_unconfined(settings)
+        instead = ", or use --verify-only, which runs nothing"
+        refuse_unconfined(settings.sandbox, "a replay runs recorded commands", instead)
     _say(_verified(session.id, found))
     if verify_only:
         return _code(found.holds)
@@ -80,14 +82,6 @@ def _check_log(path: Path) -> None:
         raise UserError(f"{path}: the recording cannot be read: {error.strerror}") from None
     if torn:
         tell(f"note: the last line of {path} is torn; it was never acknowledged and is left out")
-
-
-def _refuse_unconfined(settings: Settings) -> None:
-    if settings.sandbox is SandboxChoice.OFF:
-        raise UserError(
-            "TILTH_SANDBOX is off, but a replay runs recorded commands and only in a sandbox: "
-            "set TILTH_SANDBOX=auto, or use --verify-only, which runs nothing"
-        )
 
 
 def _say(lines: Iterable[str]) -> None:

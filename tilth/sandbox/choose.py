@@ -45,6 +45,15 @@ class Candidate:
     find: Callable[[], Confinement | None]
 
 
+def refuse_unconfined(wanted: SandboxChoice, what: str, instead: str = "") -> None:
+    """Refuse to run what others wrote without a wall, where no user has asked for it."""
+    if wanted is SandboxChoice.OFF:
+        raise UserError(
+            f"TILTH_SANDBOX is off, but {what} and only in a sandbox: "
+            f"set TILTH_SANDBOX=auto{instead}"
+        )
+
+
 @contextmanager
 def open_wall(wanted: SandboxChoice, limits: Limits = DEFAULT_LIMITS) -> Iterator[Confinement]:
     """Set up the wall that was asked for, or say what to install; clear it away afterwards."""

@@ -24,7 +24,7 @@ from tilth.git.command import OLDEST_GIT, base_environment, execute
 from tilth.model.messages import Conversation, RetryNotice, Role
 from tilth.model.reviewers import is_same_model, read_reviewers
 from tilth.sandbox.confinement import Command, environment, run
-from tilth.session.measured import is_measured
+from tilth.session.measured import newest
 from tilth.session.session import Session, SessionStatus, list_sessions
 from tilth.session.store import lock_holder
 from tilth.tools import find_ruff
@@ -250,9 +250,16 @@ def _models(settings: Settings) -> Iterator[Check]:
             yield Check("evaluator", Grade.WARN, found, "set TILTH_EVALUATOR_MODEL to another")
         else:
             yield Check("evaluator", Grade.PASS, evaluator.model)
-        if not is_measured(settings.home, evaluator.model):
-            found = f"{evaluator.model} was never measured: how often it errs is not known"
-            yield Check("measured", Grade.WARN, found, "measure it with `tilth eval-check`")
+        yield _measured(settings, evaluator.model)
+
+
+def _measured(settings: Settings, model: str) -> Check:
+    """Say how often the evaluator is known to be wrong."""
+    known = newest(settings, model)
+    if known is not None:
+        return Check("measured", Grade.PASS, f"{model}: {known.figure}, {known.ts[:10]}")
+    found = f"{model} was never measured with these prompts: how often it errs is not known"
+    return Check("measured", Grade.WARN, found, "measure it with `tilth eval-check`")
 
 
 def _endpoints(settings: Settings) -> Iterator[Check]:

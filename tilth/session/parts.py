@@ -12,6 +12,7 @@ import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 
 from tilth.base.clock import SystemClock
@@ -47,6 +48,7 @@ from tilth.sandbox.removal import remove_tree, temporary_directory
 from tilth.session.frontend import Frontend
 from tilth.session.inbox import Inbox, LoggedWords
 from tilth.session.leftovers import leftovers_of
+from tilth.session.measured import figures
 from tilth.session.models import Models, open_endpoints
 from tilth.session.night import Schedule, earlier_paces
 from tilth.session.notify import Channel, Notifier, channels
@@ -95,6 +97,8 @@ class Parts:
     schedule: Schedule = field(default_factory=Schedule)
     # Its other commands have no network; setup may be allowed it.
     setup_network: bool = False
+    # Where the user's own sessions are, when this one stands elsewhere.
+    also_hidden: tuple[Path, ...] = ()
 
     def workspace(self, session: Session) -> Workspace:
         """Give the worktree of a session."""
@@ -170,6 +174,7 @@ class Parts:
                 models,
                 wished=self.schedule.spend_leftovers or memory.spends_leftovers,
             ),
+            measured=cache(lambda model: figures(self.settings, [model]).get(model)),
         )
 
     def _words(self, session: Session, log: EventLog) -> Words:
@@ -275,7 +280,7 @@ class Parts:
     ) -> Policy:
         """Name what commands at a worktree may see; `made` are virtual environments of ours."""
         settings, git = self.settings, shutil.which("git")
-        own = (settings.home, settings.sessions_dir, self.scratch)
+        own = (settings.home, settings.sessions_dir, self.scratch, *self.also_hidden)
         hidden = hidden_places(self.command_environ, *own)
         python = find_python(settings.python, self.source, hidden, made)
         if saying and python.note is not None:

@@ -15,7 +15,7 @@ from pathlib import Path
 from tilth.contract.prd import Plan
 from tilth.model.messages import Role
 from tilth.model.reviewers import is_same_model
-from tilth.session.measured import is_measured
+from tilth.session.measured import figures
 from tilth.session.night import last_suite_s
 from tilth.session.parts import Parts
 from tilth.session.ping import needed, ping
@@ -76,12 +76,18 @@ def _ground(parts: Parts, plan: Plan, tests: tuple[str, ...]) -> Ground:
     return Ground(
         evaluate=settings.evaluate,
         same_model=bool(worker and evaluator and is_same_model(evaluator, worker)),
-        measured=evaluator is None or is_measured(settings.home, evaluator.model),
+        measured=evaluator is None or _all_measured(parts, evaluator.model),
         untested=() if parts.facts.replace_defaults else plan.untested(tests),
         suite_s=last_suite_s(settings, str(parts.source.root)),
         free_bytes=_free(settings.sessions_dir),
         seconds_left=left,
     )
+
+
+def _all_measured(parts: Parts, evaluator: str) -> bool:
+    """Tell whether every evaluator the plan needs was measured with the prompts of today."""
+    needed = {evaluator, *(endpoint.model for endpoint in parts.panel.by_name.values())}
+    return figures(parts.settings, needed).keys() >= needed
 
 
 def _free(wanted: Path) -> int | None:

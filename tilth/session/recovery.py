@@ -179,6 +179,7 @@ def _note_commit(found: Found, attempt: Attempt, record: CommitRecord) -> None:
             kind="failed" if record.failed else "done",
             subject=record.subject,
             ref=found.workspace.branch,
+            evaluator_check=record.check,
         )
     )
 

@@ -150,6 +150,10 @@ class Record(Protocol):
     def close_out(self, reason: StopReason, spend: Mapping[Role, Spend]) -> None: ...
 
 
+def _never_measured(model: str) -> None:
+    """Know nothing of any evaluator."""
+
+
 @dataclass(frozen=True)
 class RunContext:
     """Hold what all tasks of one run share: its models, its record, its limits and its clock."""
@@ -175,6 +179,8 @@ class RunContext:
     night: Night = field(default_factory=Night, kw_only=True)
     # None: what remains after the last task is kept.
     leftovers: Leftovers | None = field(default=None, kw_only=True)
+    # How often a model is known to be wrong as an evaluator, in words for its commits.
+    measured: Callable[[str], str | None] = field(default=_never_measured, kw_only=True)
 
     def stamp(self) -> str:
         """Write the present moment."""

@@ -5,6 +5,7 @@ Each call and what it was given is one event, so that a resume and a replay know
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 
 from pydantic import Field
@@ -38,6 +39,11 @@ RUN_PROBE = ToolSpec.of(
 )
 
 
+def offered_tools(readers: Sequence[ToolSpec]) -> tuple[ToolSpec, ...]:
+    """Give all that an evaluator who may look can call."""
+    return (*readers, RUN_PROBE, SUBMIT_VERDICT_AND_PROBE)
+
+
 class EvaluatorTools:
     """Do what the evaluator of one case asks for, and record it."""
 
@@ -56,7 +62,7 @@ class EvaluatorTools:
         bench = self._bench
         if not bench.settings.evaluator_tools or bench.rules < Rules.EVIDENCE:
             return ()
-        return (*self._readers.specs, RUN_PROBE, SUBMIT_VERDICT_AND_PROBE)
+        return offered_tools(self._readers.specs)
 
     def were_offered(self, conversation: Conversation) -> bool:
         """Tell whether a review was begun with them: one that goes on keeps what it had."""

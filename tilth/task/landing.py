@@ -14,6 +14,7 @@ from tilth.config.settings import OnExhausted
 from tilth.contract.operator_requests import OperatorRequest, still_open
 from tilth.contract.outcomes import FailReason
 from tilth.contract.prd import Status, Task
+from tilth.contract.verdict import Decision
 from tilth.git.commits import CommitMessage, done_message, failed_message
 from tilth.log.events import (
     Committed,
@@ -138,6 +139,7 @@ def _commit_done(
     below_bar: bool,
 ) -> None:
     task = attempt.task
+    judged = verdict == Decision.ACCEPT
     message = done_message(
         task.id,
         task.title,
@@ -145,6 +147,7 @@ def _commit_done(
         verdict=verdict,
         below_bar=below_bar,
         round=task.round,
+        check=bench.measured(bench.evaluator_for(task).name) if judged else None,
     )
     commit = _commit(bench, attempt, green.tree, message, kind="done")
     finish(bench, attempt, Landed(commit, verdict, score, below_bar), green)
@@ -210,6 +213,7 @@ def _commit(bench: Bench, attempt: Worked, tree: str, message: CommitMessage, *,
             kind="done" if kind == "done" else "failed",
             subject=message.subject,
             ref=bench.tree.branch,
+            evaluator_check=message.check,
         )
     )
     return commit
