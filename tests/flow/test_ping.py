@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from support.crash_stage import PROJECT
 from support.flow_site import Run, Site, accept, solve, submit, task
+from support.measurements import measured
 from support.messages_api import Answer, MessagesServer, Reply, Request, error, html, say
 from support.night_clock import NightClock
 
@@ -186,8 +187,7 @@ def test_the_line_names_each_hindrance_and_is_silent_without_one() -> None:
 
 
 def test_a_measured_evaluator_is_not_called_unmeasured(site: Site) -> None:
-    measured = '{"model": "other"}\nnot json\n{"model": "claude-sonnet-5-5"}\n'
-    (site.root / "home" / "eval-checks.jsonl").write_text(measured, encoding="utf-8")
+    measured(site.root / "home", "claude-sonnet-5-5")
     evening = Evening(site, OK)
     evening.start()
     assert not any("never measured" in line for line in evening.told)

@@ -14,6 +14,7 @@ from tilth.config.settings import VARIABLES, Origin, Settings, Source, Variable,
 from tilth.contract.outcomes import ExitCode
 from tilth.git import trees
 from tilth.git.source import open_source
+from tilth.session.measured import newest
 from tilth.show.note import Tone
 from tilth.show.notices import tell
 from tilth.show.tables import Cell, Column, Page
@@ -33,16 +34,26 @@ def config(
                 "env_file": str(settings.env_file),
                 "env_file_exists": settings.env_file.is_file(),
                 "settings": [_document(variable, settings) for variable in VARIABLES],
+                "evaluator_check": _measured(settings),
                 "warnings": warnings,
             }
         )
         return ExitCode.DONE
     page.table(_COLUMNS, [_row(variable, settings) for variable in VARIABLES])
+    if settings.evaluator_model is not None and settings.evaluate:
+        said = _measured(settings) or "never measured with these prompts; see `tilth eval-check`"
+        page.line(f"evaluator {settings.evaluator_model}: {said}")
     if not settings.env_file.is_file():
         tell(f"there is no {one_line(str(settings.env_file))}; `tilth init` writes one")
     for warning in warnings:
         tell(f"warning: {one_line(warning, 400)}")
     return ExitCode.DONE
+
+
+def _measured(settings: Settings) -> str | None:
+    """Say how often the evaluator is known to be wrong."""
+    known = newest(settings, settings.evaluator_model) if settings.evaluator_model else None
+    return f"{known.figure}, {known.ts[:10]}" if known else None
 
 
 def _in_force(settings: Settings, repo: Path | None) -> tuple[Settings, list[str]]:

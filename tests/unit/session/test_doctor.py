@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from support.event_samples import SESSION
+from support.measurements import measured
 from support.messages_api import Answer, MessagesServer, Whole, say
 from support.session_files import Shelf, snapshot
 
@@ -179,9 +180,10 @@ def test_an_evaluator_that_was_never_measured_is_a_warning(shelf: Shelf) -> None
     (check,) = named(checks(shelf, **known), "measured")
     assert check.grade is Grade.WARN
     assert "eval-check" in check.fix
-    figures = shelf.root / "home" / "eval-checks.jsonl"
-    figures.write_text('{"model": "claude-sonnet-5-5"}\n', encoding="utf-8")
-    assert named(checks(shelf, **known), "measured") == []
+    measured(shelf.root / "home", "claude-sonnet-5-5")
+    (check,) = named(checks(shelf, **known), "measured")
+    assert check.grade is Grade.PASS
+    assert "false accepts 1.4% (95% 0.4% to 4.9%), n=144, 2026-11-17" in check.found
 
 
 def test_online_sends_one_tiny_request_to_each_endpoint(shelf: Shelf) -> None:
