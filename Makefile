@@ -6,7 +6,7 @@ STAMP := .venv/.installed
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: setup demo test lint bench crash suite dist clean
+.PHONY: setup demo test lint bench crash suite dist docs pictures clean
 
 setup: $(STAMP)
 
@@ -17,6 +17,11 @@ $(STAMP): pyproject.toml constraints.txt
 	@echo "setup: installing Tilth and the packages it needs into .venv; once, about a minute" >&2
 	@$(BIN)/python -m pip install --quiet -e '.[dev]' -c constraints.txt
 	@echo "setup: done" >&2
+	@touch $@
+
+$(BIN)/zensical: $(STAMP)
+	@echo "docs: installing what builds them into .venv; once" >&2
+	@$(BIN)/python -m pip install --quiet -e '.[docs]' -c constraints.txt
 	@touch $@
 
 demo: setup
@@ -50,6 +55,15 @@ dist: setup
 	@rm -rf dist
 	@$(BIN)/python -m hatchling build
 	@ls -l dist
+
+# The pages of docs/ with navigation and search, in build/docs.
+docs: $(BIN)/zensical
+	@$(BIN)/zensical build --clean --strict
+
+# The pictures in docs/, made anew: the demo from its recording, the viewer in Chromium.
+pictures: setup
+	@$(BIN)/python tests/support/demo_cast.py
+	@$(BIN)/python tests/support/viewer_pictures.py
 
 clean:
 	rm -rf .venv .ruff_cache .mypy_cache .pytest_cache build dist

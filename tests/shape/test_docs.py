@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import re
+import tomllib
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import pytest
 import typer.main
+from support import demo_cast
+from support.doc_pages import anchors, pages
 
 from tilth.cli.app import app
 from tilth.contract.outcomes import ExitCode, FailReason
@@ -46,10 +52,44 @@ def test_every_command_has_help_with_an_example() -> None:
         assert f"Example: tilth {name}" in said, name
 
 
-def test_every_link_in_the_docs_leads_somewhere() -> None:
-    for page in [ROOT / "README.md", ROOT / "AGENTS.md", *DOCS.glob("*.md")]:
-        for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text("utf-8")):
-            assert (page.parent / target).exists(), f"{page.name}: {target}"
+@pytest.mark.parametrize("page", pages(), ids=lambda page: page.name)
+def test_every_link_in_the_docs_leads_somewhere(page: Path) -> None:
+    for link in re.findall(r"\]\(([^)\s:]+)\)", page.read_text("utf-8")):
+        name, _, anchor = link.partition("#")
+        target = page.parent / name if name else page
+        assert target.exists(), link
+        assert not anchor or anchor in anchors(target), link
+
+
+def test_every_page_stands_in_the_navigation_once() -> None:
+    settings = tomllib.loads((ROOT / "zensical.toml").read_text("utf-8"))
+    named = list(in_navigation(settings["project"]["nav"]))
+    missing = sorted({page.name for page in DOCS.glob("*.md")} - set(named))
+    assert missing == [], f"add a line for each to `nav` in zensical.toml: {missing}"
+    assert sorted(named) == sorted(set(named))
+    assert [name for name in named if not (DOCS / name).exists()] == []
+
+
+def in_navigation(entries: list[Any]) -> Iterator[str]:
+    for entry in entries:
+        for target in entry.values():
+            if isinstance(target, str):
+                yield target
+            else:
+                yield from in_navigation(target)
+
+
+def test_the_readme_begins_with_what_it_is_a_picture_and_one_command() -> None:
+    title, said, picture, command, *_ = (ROOT / "README.md").read_text("utf-8").split("\n\n")
+    assert title == "# Tilth"
+    assert said.startswith("Tilth runs a coding agent")
+    assert picture.startswith("![")
+    assert len(command.splitlines()) == 3
+
+
+def test_the_demos_picture_is_made_from_its_recording() -> None:
+    made = demo_cast.svg(demo_cast.scenes())
+    assert demo_cast.PICTURE.read_text("utf-8") == made, "make it anew with `make pictures`"
 
 
 def test_the_glossary_stays_short() -> None:

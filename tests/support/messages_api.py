@@ -178,10 +178,14 @@ def by_role(**scripts: Iterable[Reply]) -> Callable[[Request], Reply]:
 
 
 class MessagesServer:
-    """Serve a script on loopback until the block ends, and keep every request."""
+    """Serve a script on loopback until the block ends, and keep every request.
 
-    def __init__(self, script: Script) -> None:
+    `documents` stand beside it, by their path, for whoever gets them.
+    """
+
+    def __init__(self, script: Script, documents: Mapping[str, Any] | None = None) -> None:
         self.requests: list[Request] = []
+        self.documents = documents or {}
         self._ask = script if callable(script) else _in_turn(script)
         self._lock = threading.Lock()
         self._http = _Http(self)
@@ -291,6 +295,11 @@ class _Handler(BaseHTTPRequestHandler):
             self._break(reply, request)
         else:
             self._answer(reply, request)
+
+    def do_GET(self) -> None:
+        found = self.server.owner.documents.get(self.path)
+        missing = error(404, f"no such path: {self.path}", "not_found_error")
+        self._send(missing if found is None else json_body(200, found))
 
     def _answer(self, answer: Answer, request: Request) -> None:
         if not (request.body.get("stream") and answer.streamed):

@@ -38,6 +38,10 @@ def take(browser: Browser, address: str) -> None:
         page.locator(".row .line, h1").first.wait_for()
         page.screenshot(path=DOCS / f"viewer-{name}.png")
         page.close()
+    page = browser.new_page(viewport={"width": 1280, "height": 840}, color_scheme="light")
+    page.goto(address)
+    page.locator(".charts").screenshot(path=DOCS / "viewer-timeline.png")
+    page.close()
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from tilth.cli.options import AsJson
 
 def doctor(
     online: Annotated[
-        bool, typer.Option("--online", help="Send each endpoint one tiny request.")
+        bool, typer.Option("--online", help="Try each endpoint with two small calls.")
     ] = False,
     notify: Annotated[
         bool, typer.Option("--notify", help="Send one word through each notification.")

@@ -24,7 +24,7 @@ from tilth.session.frontend import Frontend
 from tilth.session.parts import open_parts, read_facts
 from tilth.session.start import committed_tests, repo_for
 from tilth.show import figures
-from tilth.show.notices import tell
+from tilth.show.progress_line import progress_line
 
 _TITLE_CHARS = 40
 _HEADINGS = ("task", "title", "tests", "collects", "red on base", "criteria")
@@ -47,10 +47,13 @@ def check(
     source = open_source(repo_for(repo, prd))
     facts = read_facts(source, source.head)
     tests = _texts({**committed_tests(source, bundle), **bundle.tests})
-    with open_parts(settings.under(facts), source, facts, Frontend(tell=tell)) as parts:
+    with (
+        progress_line("reading the tests", environ) as line,
+        open_parts(settings.under(facts), source, facts, Frontend(tell=line.tell)) as parts,
+    ):
         # Only trees are read by it; the branch it names is never made.
         trees = Workspace(source, parts.scratch / "workspace", "check", SystemClock())
-        proof = prove(make_prover(parts, trees, source.head), bundle.plan, tests)
+        proof = prove(make_prover(parts, trees, source.head, line.at), bundle.plan, tests)
     write = _document if as_json else _page
     sys.stdout.write(write(proof, bundle.plan, source.head))
     return ExitCode.DONE if proof.holds else ExitCode.TASK_FAILED

@@ -11,7 +11,7 @@ from tilth.interview.commands import HELP_LINES, Command, before_command, comman
 from tilth.interview.line_editor import Reads
 from tilth.interview.person_text import person_text
 from tilth.interview.question import DECIDE_YOURSELF
-from tilth.interview.spinner import Spinner
+from tilth.show.spinner import Spinner
 
 if TYPE_CHECKING:
     from rich.console import Console

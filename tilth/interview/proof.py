@@ -6,7 +6,7 @@ findings; it writes nothing that stays.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from tilth.base.values import Value
@@ -66,13 +66,18 @@ class SeedProof(Value):
         return not self.problems
 
 
+def unheard(doing: str) -> None:
+    """Say nothing of what is being tried."""
+
+
 @dataclass(frozen=True)
 class Prover:
-    """Try tests out on one commit."""
+    """Try tests out on one commit; `at` is told what is being tried."""
 
     runtime: Runtime
     base: str
     timeout_s: float = PROOF_TIMEOUT_S
+    at: Callable[[str], None] = unheard
 
     def try_out(self, tests: Mapping[str, str], plan: str) -> dict[str, FileProof]:
         """Run each file alone and then all of them together; `plan` is what the plan says."""
@@ -96,6 +101,8 @@ class Prover:
 
     def _run(self, files: Mapping[str, bytes]) -> PytestEnd:
         texts = [content.decode("utf-8") for content in files.values()]
+        first, *more = files
+        self.at(f"trying {'all tests together' if more else first} on {self.base[:7]}")
         setup = pytest_setup(lambda path: self.runtime.trees.read(self.base, path), texts)
         with open_export(self.runtime, self.base, Overlay(places=files)) as export:
             return run_pytest(export, tuple(files), setup, self.timeout_s)

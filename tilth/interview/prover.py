@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from tilth.gate.export import Runtime
 from tilth.git.workspace import Workspace
-from tilth.interview.proof import PROOF_TIMEOUT_S, Prover
+from tilth.interview.proof import PROOF_TIMEOUT_S, Prover, unheard
 from tilth.session.parts import Parts, require_ruff
 
 
-def make_prover(parts: Parts, trees: Workspace, base: str) -> Prover:
+def make_prover(
+    parts: Parts, trees: Workspace, base: str, at: Callable[[str], None] = unheard
+) -> Prover:
     """Give what tries tests out on a commit, confined as the gate is."""
     scratch = parts.scratch
     # Neither stands there: nothing has been set up for a seed that is not written yet.
@@ -23,4 +27,5 @@ def make_prover(parts: Parts, trees: Workspace, base: str) -> Prover:
         scratch=scratch,
         stands_for=(parts.source.root.resolve(),),
     )
-    return Prover(runtime, base, min(PROOF_TIMEOUT_S, parts.settings.validator_timeout_seconds))
+    timeout_s = min(PROOF_TIMEOUT_S, parts.settings.validator_timeout_seconds)
+    return Prover(runtime, base, timeout_s, at)

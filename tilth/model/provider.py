@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 DEFAULT_BASE_URL = "https://api.anthropic.com"
 EMPTY_ANSWERS_ACCEPTED = 3
 QUIET_STALLS = 5
+_DOCUMENT_S = 10.0
 UNPACKED = {"accept-encoding": "identity"}
 
 
@@ -168,6 +169,17 @@ class AnthropicModel:
         except CallError as failed:
             shown = one_line(failed.failure.text, self._mask)
             raise CallError(failed.failure.model_copy(update={"text": shown})) from failed
+
+    def document(self, path: str) -> bytes | None:
+        """Give what stands at a path beside the messages, or None where there is nothing."""
+        import httpx2
+
+        try:
+            with _failures_told(self._now):
+                options: Any = {"timeout": _DOCUMENT_S}
+                return self._client().get(path, cast_to=httpx2.Response, options=options).content
+        except CallError:
+            return None
 
     def _ask(self, conversation: Conversation) -> Turn:
         """Try once."""

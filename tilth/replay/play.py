@@ -47,7 +47,7 @@ from tilth.session.parts import Parts, open_parts, read_facts
 from tilth.session.run import run_session
 from tilth.session.session import Checkpoint, Session
 from tilth.session.speaking import accept_at_rest
-from tilth.show.notices import tell
+from tilth.show.progress_line import EventProgress, ProgressLine, no_progress
 from tilth.show.terminal import stop_on_signals
 from tilth.task.ending import Ending
 from tilth.task.words import lands, take_up
@@ -134,6 +134,7 @@ def play_again(
     recording: Recording,
     today: Settings,
     accused: frozenset[int] = frozenset(),
+    line: ProgressLine | None = None,
 ) -> Played:
     """Play a session again from its first start to its last, and compare.
 
@@ -142,7 +143,7 @@ def play_again(
     source = _source(recording)
     with _throwaway() as root:
         own = borrow(source, recording.opening.base_commit, root / "git")
-        play = _Play(session, recording, today, own, root)
+        play = _Play(session, recording, today, own, root, line or no_progress())
         endings = [play.go_on(number) for number in range(len(recording.starts))]
         play.say_the_rest()
         return play.compared(endings, accused)
@@ -177,12 +178,14 @@ class _Play:
         today: Settings,
         source: SourceRepo,
         root: Path,
+        line: ProgressLine,
     ) -> None:
         self._recorded = session
         self._recording = recording
         self._today = today
         self._source = source
         self._home = root / "home"
+        self._line = line
         self._script = Script(recording)
 
     def go_on(self, number: int) -> Ending:
@@ -191,7 +194,8 @@ class _Play:
         self._script.start = number
         settings = self._settings(start)
         facts = read_facts(self._source, self._source.head)
-        frontend = Frontend(sinks=(self._script,), tell=tell, listen=stop_on_signals)
+        sinks = (self._script, EventProgress(self._line, "playing it again"))
+        frontend = Frontend(sinks=sinks, tell=self._line.tell, listen=stop_on_signals)
         with open_parts(settings, self._source, facts, frontend) as parts:
             parts = replace(
                 parts,

@@ -20,6 +20,7 @@ from tilth.sandbox.choose import refuse_unconfined
 from tilth.session.catalog import open_to_look
 from tilth.session.session import Session
 from tilth.show.notices import tell
+from tilth.show.progress_line import progress_line
 
 if TYPE_CHECKING:
     from tilth.replay.play import Played
@@ -36,7 +37,8 @@ def replay(
     settings = load({}, environ)
     session = open_to_look(settings, wanted)
     _check_log(session.log_path)
-    found = verify(session.events())
+    with progress_line("rebuilding every request", environ):
+        found = verify(session.events())
     if not found.requests:
         raise UserError(f"session {session.id} holds no model call yet: there is nothing to replay")
     if not verify_only:
@@ -63,7 +65,8 @@ def _plays_out(
     suspects = found.first.suspects if found.first else ()
     accused = frozenset(suspect.seq for suspect in suspects)
     tell("playing it again, with the recorded answers and real tools, in a throwaway repository")
-    played = play_again(session, recording, settings, accused)
+    with progress_line("playing it again", environ) as line:
+        played = play_again(session, recording, settings, accused, line)
     _say(_retold(played, accused))
     return all(task.holds for task in played.tasks)
 

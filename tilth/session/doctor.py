@@ -12,18 +12,17 @@ import shutil
 import stat
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 
 from tilth.base.clock import SystemClock
-from tilth.base.errors import ProviderError, TilthError, ToolError, UserError
+from tilth.base.errors import TilthError, ToolError, UserError
 from tilth.config.secrets import Mask
-from tilth.config.settings import Endpoint, SandboxChoice, Settings, known_secrets, load
+from tilth.config.settings import SandboxChoice, Settings, known_secrets, load
 from tilth.git.command import OLDEST_GIT, base_environment, execute
-from tilth.model.messages import Conversation, RetryNotice, Role
+from tilth.model.messages import Role
 from tilth.model.reviewers import is_same_model, read_reviewers
 from tilth.sandbox.confinement import Command, environment, run
+from tilth.session.doctor_check import Check, Grade
 from tilth.session.measured import newest
 from tilth.session.session import Session, SessionStatus, list_sessions
 from tilth.session.store import lock_holder
@@ -33,32 +32,12 @@ OLDEST_PYTHON = (3, 11)
 WARN_BELOW_BYTES = 1_000_000_000
 FAIL_BELOW_BYTES = 100_000_000
 _STARTING_S = 30.0
-_STALL_S = 30.0
-_LATER = "check the address and the network, or try again later"
-
-
-class Grade(StrEnum):
-    """Say how a check went."""
-
-    PASS = "pass"  # noqa: S105  # not a password
-    WARN = "warn"
-    FAIL = "fail"
-
-
-@dataclass(frozen=True)
-class Check:
-    """Hold one finding; `fix` says what to do about it."""
-
-    name: str
-    grade: Grade
-    found: str
-    fix: str = ""
 
 
 def examine(
     environ: Mapping[str, str], *, online: bool = False, notify: bool = False
 ) -> tuple[Check, ...]:
-    """Check everything; `online` sends each endpoint a tiny request, `notify` sends you a word."""
+    """Check everything; `online` tries each endpoint, `notify` sends you a word."""
     checks = [*_programs(environ)]
     try:
         settings = load({}, environ)
@@ -75,7 +54,9 @@ def examine(
     checks += _sessions(settings)
     checks += _models(settings)
     if online:
-        checks += _endpoints(settings)
+        from tilth.session.endpoint_checks import endpoint_checks
+
+        checks += endpoint_checks(settings)
     if notify:
         checks += _notifications(settings, environ)
     return tuple(checks)
@@ -262,22 +243,6 @@ def _measured(settings: Settings, model: str) -> Check:
     return Check("measured", Grade.WARN, found, "measure it with `tilth eval-check`")
 
 
-def _endpoints(settings: Settings) -> Iterator[Check]:
-    roles: dict[tuple[str, str | None, str], list[Role]] = {}
-    known: dict[Role, Endpoint] = {}
-    for role in Role:
-        endpoint = settings.endpoint(role)
-        if endpoint is not None and (role is not Role.EVALUATOR or settings.evaluate):
-            key = (endpoint.model, endpoint.base_url, endpoint.api_key.get_secret_value())
-            roles.setdefault(key, []).append(role)
-            known[role] = endpoint
-    if not roles:
-        fix = "set TILTH_API_KEY and TILTH_WORKER_MODEL"
-        yield Check("endpoint", Grade.FAIL, "cannot be tried without key and model", fix)
-    for named in roles.values():
-        yield _try(known[named[0]], named[0], ", ".join(named))
-
-
 def _notifications(settings: Settings, environ: Mapping[str, str]) -> Iterator[Check]:
     """Send one word to every channel."""
     from tilth.session.notify import Kind, Word, channels, try_channel
@@ -295,34 +260,3 @@ def _notifications(settings: Settings, environ: Mapping[str, str]) -> Iterator[C
         else:
             said, fix = f"{channel.name}: {mask.known(error)}", "correct the setting"
             yield Check("notify", Grade.FAIL, said, fix)
-
-
-def _try(endpoint: Endpoint, role: Role, roles: str) -> Check:
-    """Send one tiny request."""
-    from tilth.model.provider import AnthropicModel, ModelConfig
-
-    config = ModelConfig(
-        model=endpoint.model,
-        api_key=endpoint.api_key.get_secret_value(),
-        base_url=endpoint.base_url,
-        extra_headers=endpoint.revealed_headers(),
-        stall_s=_STALL_S,
-    )
-    model = AnthropicModel(config, sleep=lambda seconds: None)
-    head = {"max_tokens": 1, "model": endpoint.model}
-    conversation = Conversation.from_head("doctor", role, head)
-    conversation.say("Hi")
-    try:
-        turn = model.respond(conversation, _give_up)
-    except ProviderError as error:
-        return Check("endpoint", Grade.FAIL, f"{roles}: {error.problem}", error.fix or _LATER)
-    finally:
-        model.close()
-    found = f"{roles}: {turn.model} at {model.endpoint} answered in {turn.latency_ms} ms"
-    return Check("endpoint", Grade.PASS, found)
-
-
-def _give_up(notice: RetryNotice) -> None:
-    """Stop at the first failed try; an answer of one token may well be empty."""
-    if not notice.is_empty:
-        raise ProviderError(notice.error, _LATER)

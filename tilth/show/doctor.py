@@ -6,8 +6,10 @@ import os
 from collections.abc import Mapping
 
 from tilth.contract.outcomes import ExitCode
-from tilth.session.doctor import Check, Grade, examine
+from tilth.session.doctor import examine
+from tilth.session.doctor_check import Check, Grade
 from tilth.show.note import Tone
+from tilth.show.progress_line import progress_line
 from tilth.show.tables import Page
 
 _TONES = {Grade.PASS: Tone.GOOD, Grade.WARN: Tone.WARN, Grade.FAIL: Tone.BAD}
@@ -21,7 +23,8 @@ def doctor(
     environ: Mapping[str, str] = os.environ,
 ) -> int:
     """Check the installation and the settings; exit 2 if something failed."""
-    checks = examine(environ, online=online, notify=notify)
+    with progress_line("looking at this machine", environ):
+        checks = examine(environ, online=online, notify=notify)
     page = Page.out(environ)
     failed = any(check.grade is Grade.FAIL for check in checks)
     if as_json:

@@ -20,6 +20,7 @@ from tilth.contract.operator_requests import Answered
 from tilth.contract.prd import Task
 from tilth.contract.verdict import LedgerEntry
 from tilth.model.messages import Turn
+from tilth.model.written_call import written_call
 from tilth.task.changed_files import changed_files, left_out, listing
 from tilth.task.operator_briefs import for_evaluator, for_worker
 
@@ -68,32 +69,15 @@ LAST_TURN = (
 ONE_CASE = "Not heard: only the first submit_case or raise_blocker of an answer is heard."
 
 
-_NAMED_CALL = re.compile(r'"(?:name|tool|tool_name|function)"\s*:\s*"(\w+)"')
-
-
 def nudge(turn: Turn, tools: Sequence[Mapping[str, Any]]) -> str:
     """Say what to do after an answer that called no tool."""
     if turn.was_cut:
         return CUT_TEXT
-    tool = _written_call(turn.text, tools)
+    tool = written_call(turn.text, tools)
     if tool is None:
         return NUDGE
     arguments = ", ".join(f"`{name}`" for name in tool["input_schema"].get("properties", {}))
     return _WRITTEN_CALL.format(name=f"`{tool['name']}`", arguments=arguments)
-
-
-def _written_call(text: str, tools: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
-    """Give the tool that an answer names in JSON, or whose arguments it writes down."""
-    by_name = {tool["name"]: tool for tool in tools}
-    named = [by_name[name] for name in _NAMED_CALL.findall(text) if name in by_name]
-    if named:
-        return named[0]
-    keys = set(re.findall(r'"(\w+)"\s*:', text)) if text.strip().startswith(("{", "```")) else set()
-    return next((tool for tool in tools if keys and keys >= _required(tool)), None)
-
-
-def _required(tool: Mapping[str, Any]) -> set[str]:
-    return set(tool["input_schema"].get("required", ())) or {tool["name"]}
 
 
 class NamedText(Value):

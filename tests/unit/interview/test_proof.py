@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -161,6 +162,15 @@ def prover(tmp_path_factory: pytest.TempPathFactory) -> Prover:
         stands_for=(repo.root,),
     )
     return Prover(runtime, repo.head(), 30)
+
+
+def test_it_says_what_is_being_tried(prover: Prover) -> None:
+    heard: list[str] = []
+    replace(prover, at=heard.append).try_out(
+        {"test_t001_a.py": RIGHT, "test_t002_b.py": RIGHT}, "{}"
+    )
+    what = ("tests/test_t001_a.py", "tests/test_t002_b.py", "all tests together")
+    assert heard == [f"trying {each} on {prover.base[:7]}" for each in what]
 
 
 def tried(prover: Prover, text: str) -> FileProof:

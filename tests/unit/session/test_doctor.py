@@ -14,7 +14,8 @@ from support.messages_api import Answer, MessagesServer, Whole, say
 from support.session_files import Shelf, snapshot
 
 from tilth.config.secrets import hidden
-from tilth.session.doctor import Check, Grade, examine, grade_disk, grade_git
+from tilth.session.doctor import examine, grade_disk, grade_git
+from tilth.session.doctor_check import Check, Grade
 from tilth.show.doctor import doctor
 
 KEY = "sk-test-0123456789abcdef"
@@ -186,15 +187,16 @@ def test_an_evaluator_that_was_never_measured_is_a_warning(shelf: Shelf) -> None
     assert "false accepts 1.4% (95% 0.4% to 4.9%), n=144, 2026-11-17" in check.found
 
 
-def test_online_sends_one_tiny_request_to_each_endpoint(shelf: Shelf) -> None:
-    with MessagesServer([say("H"), say("H")]) as server:
+def test_online_sends_two_small_requests_to_each_endpoint(shelf: Shelf) -> None:
+    with MessagesServer([say("H"), say("H"), say("H"), say("H")]) as server:
         environ = endpoint(server, TILTH_EVALUATOR_MODEL="claude-opus-5")
         found = named(checks(shelf, online=True, **environ), "endpoint")
     assert [check.grade for check in found] == [Grade.PASS, Grade.PASS]
     assert found[0].found.startswith("worker, seeder: claude-sonnet-5-5 at http://127.0.0.1")
     assert found[1].found.startswith("evaluator: claude-opus-5 at ")
     assert found[0].found.endswith(" ms")
-    assert [request.body["max_tokens"] for request in server.requests] == [1, 1]
+    assert [request.body["max_tokens"] for request in server.requests] == [1, 2000, 1, 2000]
+    assert [len(request.tools) for request in server.requests] == [0, 1, 0, 1]
 
 
 def test_an_endpoint_that_refuses_fails_with_its_own_words(shelf: Shelf) -> None:
