@@ -127,7 +127,7 @@ def test_a_disagreement_stands_at_the_top_of_the_report(
     first = rest.strip().splitlines()[0]
     assert first.startswith("1. **T-003**")
     assert "reviewer strict (claude-opus-5-5) would reject it" in first
-    assert "Zero is not handled." in first
+    assert "Zero is not handled" in first
     environ = night.site.environ("http://127.0.0.1:9")
     print_report(night.session.name, as_json=True, environ=environ)
     data = json.loads(capsys.readouterr().out)
@@ -149,6 +149,14 @@ def test_what_second_opinions_cost_is_counted(night: Run) -> None:
     summary = json.loads((night.session / "summary.json").read_text(encoding="utf-8"))
     counted = sum(role["model_calls"] for role in summary["by_role"].values())
     assert counted == len(night.of("model_call"))
+
+
+def test_the_forecast_is_about_the_work_and_not_about_second_opinions(night: Run) -> None:
+    summary = json.loads((night.session / "summary.json").read_text(encoding="utf-8"))
+    again = sum(call["cost_usd"] for call in night.of("model_call") if call["model"] == STRICT)
+    assert sum(entry["second_usd"] for entry in summary["tasks"].values()) == pytest.approx(again)
+    report = (night.session / "report.md").read_text(encoding="utf-8")
+    assert ": it held." in report
 
 
 def test_a_session_with_second_opinions_replays(night: Run) -> None:

@@ -1,11 +1,12 @@
 """Commits of a session: the messages they carry and how they are read back.
 
-A title is flattened to one line before it goes in, so that no title can forge a trailer. Nothing
-here runs git.
+Each text is flattened before it goes in and stands above the last paragraph, so that none can forge
+a trailer. Nothing here runs git.
 """
 
 from __future__ import annotations
 
+import textwrap
 import unicodedata
 from collections.abc import Sequence
 
@@ -19,13 +20,16 @@ _QUALITY = "Tilth-Quality"
 _ROUND = "Tilth-Round"
 _CHECK = "Tilth-Evaluator-Check"
 _BELOW_BAR = "below-bar"
+_WIDTH = 72
 
 
 class CommitMessage(Value):
-    """Hold a subject line and the trailers below it."""
+    """Hold a subject line, what it is about, and the trailers below it."""
 
     subject: str
     trailers: tuple[tuple[str, str], ...] = ()
+    summary: str = ""
+    criteria: tuple[str, ...] = ()
 
     @property
     def check(self) -> str | None:
@@ -34,7 +38,10 @@ class CommitMessage(Value):
 
     def text(self) -> str:
         lines = [f"{key}: {_one_line(value)}" for key, value in self.trailers]
-        return "\n".join([_one_line(self.subject), "", *lines]).rstrip("\n") + "\n"
+        met = [line for each in self.criteria for line in _wrapped(each, "- ")]
+        parts = (_wrapped(self.summary), met, lines)
+        body = "\n\n".join("\n".join(part) for part in parts if part)
+        return f"{_one_line(self.subject)}\n\n{body}".rstrip("\n") + "\n"
 
 
 class CommitRecord(Value):
@@ -67,10 +74,13 @@ def done_message(
     below_bar: bool = False,
     round: int = 1,
     check: str | None = None,
+    summary: str = "",
+    criteria: Sequence[str] = (),
 ) -> CommitMessage:
     """Announce a task that is done, for the first time or again.
 
-    `check` says how often the evaluator that accepted it is known to be wrong.
+    `check` says how often the evaluator that accepted it is known to be wrong; `summary` and
+    `criteria` are the case's and the task's own words.
     """
     trailers = [(_SESSION, session), (_TASK, task), (_VERDICT, verdict)]
     if round > 1:
@@ -80,7 +90,12 @@ def done_message(
         trailers.append((_QUALITY, _BELOW_BAR))
     if check is not None:
         trailers.append((_CHECK, check))
-    return CommitMessage(subject=_one_line(f"{task}: {title}"), trailers=tuple(trailers))
+    return CommitMessage(
+        subject=_one_line(f"{task}: {title}"),
+        trailers=tuple(trailers),
+        summary=summary,
+        criteria=tuple(criteria),
+    )
 
 
 def failed_message(reason: str, task: str, title: str, *, session: str) -> CommitMessage:
@@ -134,6 +149,19 @@ def read_commit(id: str, raw: bytes) -> CommitRecord:
         tasks=tuple(value for key, value in trailers if key == _TASK),
         round=int(said[_ROUND]) if said.get(_ROUND, "").isdecimal() else 1,
     )
+
+
+def _wrapped(text: str, mark: str = "") -> list[str]:
+    """Set a text in lines that a log shows whole; none begins like a trailer of ours."""
+    hang = " " * len(mark)
+    lines = textwrap.wrap(
+        f"{mark}{_one_line(text)}",
+        _WIDTH,
+        subsequent_indent=hang,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return [f" {line}" if line.startswith("Tilth-") else line for line in lines]
 
 
 def _one_line(text: str) -> str:

@@ -23,7 +23,7 @@ def paces(state: SessionState) -> tuple[Past, ...]:
 def past_of(task: TaskState, seconds: float) -> Past:
     """Say what one task took."""
     spent = task.spent
-    cost = spent.cost_usd if spent.cost_known else None
+    cost = task.work_usd if spent.cost_known else None
     return Past(seconds=seconds, cost_usd=cost, iterations=task.iterations)
 
 

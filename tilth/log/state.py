@@ -178,6 +178,11 @@ class SessionState:
         return Spend.total(spend for work in self.works for spend in work.spend.values())
 
     @property
+    def work_usd(self) -> float:
+        """Give what all work cost, without second opinions on it: what a forecast is about."""
+        return sum(work.work_usd for work in self.works)
+
+    @property
     def iterations(self) -> int:
         return sum(work.iterations for work in self.works)
 
@@ -346,7 +351,7 @@ def _(state: SessionState, event: Event, wait: ev.QuotaWait) -> SessionState:
 def _(state: SessionState, event: Event, said: ev.Forecasted) -> SessionState:
     done = sum(task.outcome is Outcome.DONE for task in state.tasks.values())
     start = max(0, len(state.starts) - 1)
-    note = ForecastNote(event.ts, said, start, done, state.spent.cost_usd)
+    note = ForecastNote(event.ts, said, start, done, state.work_usd)
     return changed(state, forecasts=(*state.forecasts, note))
 
 

@@ -122,6 +122,7 @@ def task_document(task: TaskState) -> dict[str, Any]:
             for event, entry in zip(task.verdict_events, task.ledger, strict=True)
         ],
         "open_concerns": task.open_concerns,
+        "second_usd": round(task.second_spend.cost_usd, 9),
         "second_opinions": [
             {"reviewer": said.reviewer, "verdict": said.verdict, "agrees": said.agrees}
             for said in task.opinions

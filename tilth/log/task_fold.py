@@ -103,6 +103,9 @@ def _(task: TaskState, event: Event, call: ev.ModelCall) -> TaskState:
     task = changed(task, spend=spend, model_ms=model_ms)
     if call.cost_usd is None and call.model not in task.unpriced_models:
         task = changed(task, unpriced_models=(*task.unpriced_models, call.model))
+    if task.seconding is not None and task.seconding.conversation == call.conversation:
+        second = task.second_spend.after(call.usage, call.cost_usd)
+        task = changed(task, second_spend=second)
     if role is not Role.WORKER:
         return _reviewed(task, call.conversation, last=call, answers=1)
     acts = any(block.get("type") == "tool_use" for block in call.content)

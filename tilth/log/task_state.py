@@ -199,6 +199,8 @@ class TaskState:
     # What other reviewers said of what was done, and the one that is being asked.
     opinions: tuple[SecondOpinion, ...] = ()
     seconding: ReviewState | None = None
+    # What they cost, of all that was spent.
+    second_spend: Spend = field(default_factory=Spend)
 
     @property
     def attempt(self) -> AttemptState:
@@ -240,6 +242,11 @@ class TaskState:
     @property
     def spent(self) -> Spend:
         return Spend.total(self.spend.values())
+
+    @property
+    def work_usd(self) -> float:
+        """Give what the work itself cost, without second opinions on it."""
+        return self.spent.cost_usd - self.second_spend.cost_usd
 
     @property
     def case(self) -> Case | None:

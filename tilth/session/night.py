@@ -81,6 +81,7 @@ class _Task(Value):
     seconds: float | None = None
     cost_usd: float = 0.0
     cost_unknown_calls: int = 0
+    second_usd: float = 0.0
 
 
 class _Summary(Value):
@@ -122,5 +123,5 @@ def _summaries(settings: Settings, source: str, but: str = "") -> Iterator[_Summ
 def _paces_of(summary: _Summary) -> Iterator[Past]:
     for task in summary.tasks.values():
         if task.outcome == "done" and task.iterations and task.seconds is not None:
-            cost = None if task.cost_unknown_calls else task.cost_usd
+            cost = None if task.cost_unknown_calls else task.cost_usd - task.second_usd
             yield Past(seconds=task.seconds, cost_usd=cost, iterations=task.iterations)

@@ -26,6 +26,7 @@ from tilth.config.settings import Settings
 from tilth.contract.prd import Plan, Status
 from tilth.log.events import CapWarning, Event, Notified, OperatorRequested, QuotaWait, Stop
 from tilth.sandbox.program import give
+from tilth.show.times import local_time
 
 COMMAND_TIMEOUT_S = 10.0
 CLOSING_S = 15.0
@@ -119,7 +120,9 @@ def word_of(event: Event, plan: Plan | None = None) -> Word | None:
         case Stop(reason=reason, exit_code=code, detail=detail):
             done = len(plan.with_status(Status.DONE)) if plan else 0
             tasks = f", {done} of {len(plan.tasks)} tasks done" if plan else ""
-            why = f": {detail}" if detail else ""
+            # All done says how many, too.
+            rest = detail.removeprefix(f"{done} of {len(plan.tasks)}") if plan else detail
+            why = f": {rest.lstrip('; ')}" if rest.lstrip("; ") else ""
             text = one_line(f"session {session} ended: {reason} (exit {code}){tasks}{why}", 500)
             outcome = str(reason)
             return Word(kind=Kind.END, session=session, outcome=outcome, exit_code=code, text=text)
@@ -130,7 +133,8 @@ def word_of(event: Event, plan: Plan | None = None) -> Word | None:
             said = f"session {session} has used {used:g} of {limit:g} ({cap})"
             return Word(kind=Kind.CAP_WARNING, session=session, task=task, text=said)
         case QuotaWait(until=until, resumed=False):
-            said = one_line(f"session {session} waits for the endpoint's limit until {until}", 500)
+            end = local_time(until)
+            said = one_line(f"session {session} waits for the endpoint's limit until {end}", 500)
             return Word(kind=Kind.QUOTA_WAIT, session=session, task=task, text=said)
     return None
 

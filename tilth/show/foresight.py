@@ -55,8 +55,7 @@ def foreseen(state: SessionState) -> Foreseen | None:
 
 def _came(state: SessionState, note: ForecastNote) -> tuple[int, float | None]:
     done = sum(task.outcome is Outcome.DONE for task in state.tasks.values()) - note.done
-    spent = state.spent
-    cost = round(spent.cost_usd - note.cost_usd, 9) if spent.cost_known else None
+    cost = round(state.work_usd - note.cost_usd, 9) if state.spent.cost_known else None
     return done, cost
 
 

@@ -86,6 +86,9 @@ class Progress:
         """Take in one event before it is told."""
         self.state = apply(self.state, event)
         payload, task_id = event.payload, event.task_id
+        if isinstance(payload, PromptAssembled) and payload.second:
+            # Work turns to no task: one that is done is only looked at once more.
+            self.task_id, self.iteration = task_id, 0
         self.task_opened = task_id not in (None, self.task_id) and isinstance(payload, _OPENERS)
         if self.task_opened:
             self.task_id, self.iteration, self.doing = task_id, 0, GETTING_READY

@@ -109,7 +109,7 @@ def _landed(report: Report) -> str:
 def _look_first(report: Report) -> Iterator[str]:
     for number, task_id in enumerate(report.look_first[:SHOWN_FIRST], start=1):
         task = report.task(task_id)
-        reasons = "; ".join(prose(reason.text) for reason in task.reasons)
+        reasons = "; ".join(prose(reason.text).rstrip(".") for reason in task.reasons)
         named = f"**{task.id}** {prose(task.title)}, doubt {task.doubt}"
         yield f"{number}. {named}: {reasons}. `{task.show}`"
     rest = report.look_first[SHOWN_FIRST:]

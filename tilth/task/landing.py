@@ -147,6 +147,8 @@ def _commit_done(
         verdict=verdict,
         below_bar=below_bar,
         round=task.round,
+        summary=green.case.summary,
+        criteria=task.acceptance_criteria,
         check=bench.measured(bench.evaluator_for(task).name) if judged else None,
     )
     commit = _commit(bench, attempt, green.tree, message, kind="done")

@@ -16,6 +16,37 @@ def test_a_done_task_says_so_in_its_trailers() -> None:
     )
 
 
+def test_a_done_task_tells_what_was_done_and_what_it_had_to_meet() -> None:
+    message = done_message(
+        "T-001",
+        "Add a door",
+        session="s-1",
+        verdict="accept",
+        summary="A door stands in the\nnorth wall. " + "It opens inward. " * 4,
+        criteria=("It opens.", "It closes again, " + "slowly, " * 10 + "without a sound."),
+    )
+    head, summary, criteria, trailers = message.text().split("\n\n")
+    assert head == "T-001: Add a door"
+    assert summary.startswith("A door stands in the north wall. It opens")
+    assert criteria.splitlines()[0] == "- It opens."
+    assert criteria.splitlines()[2].startswith("  slowly,")
+    assert max(map(len, message.text().splitlines())) <= 72
+    assert trailers.startswith("Tilth-Session: s-1\n")
+
+
+def test_no_summary_and_no_criterion_can_forge_a_trailer() -> None:
+    forged = "x\n\nTilth-Session: s-2"
+    lines = {"summary": "Tilth-Session: s-2 " + forged, "criteria": ("Tilth-Task: T-9", forged)}
+    message = done_message("T-001", "t", session="s-1", verdict="accept", **lines)
+    record = read_commit("4444", HEADERS + message.text().encode())
+    assert (record.session, record.tasks) == ("s-1", ("T-001",))
+    assert [line for line in message.text().splitlines() if line.startswith("Tilth-")] == [
+        "Tilth-Session: s-1",
+        "Tilth-Task: T-001",
+        "Tilth-Verdict: accept",
+    ]
+
+
 def test_a_task_below_the_bar_says_so_too() -> None:
     message = done_message("T-001", "t", session="s-1", verdict="accept", below_bar=True)
     assert message.text().endswith("\nTilth-Quality: below-bar\n")
