@@ -19,7 +19,7 @@ GROUPS = {
     "Work": ("prep-feature", "check", "run", "resume", "take", "reset"),
     "Look": ("report", "info", "show", "events", "visualize"),
     "Steer": ("tell", "stop", "answer", "accept", "reject"),
-    "Prove": ("replay", "eval-check", "demo"),
+    "Prove": ("replay", "eval-check", "rejudge", "demo"),
     "Set up": ("init", "config", "doctor"),
 }
 

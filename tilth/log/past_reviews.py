@@ -5,7 +5,7 @@ From the log alone, so that another reviewer can be asked exactly the same. Pure
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from tilth.contract.verdict import SUBMIT_VERDICT
@@ -40,10 +40,14 @@ class PastReview:
 
 def past_reviews(events: Iterable[Event]) -> dict[str, PastReview]:
     """Give the last review of every task that an evaluator has judged."""
+    return {review.verdict.task_id: review for review in every_review(events)}
+
+
+def every_review(events: Iterable[Event]) -> Iterator[PastReview]:
+    """Give every review that ended in a verdict, oldest first."""
     bases: dict[str, str] = {}
     cases: dict[str, CaseSubmitted] = {}
     prompts: dict[str, PromptAssembled] = {}
-    found: dict[str, PastReview] = {}
     for event in events:
         task_id = event.task_id or ""
         match event.payload:
@@ -57,5 +61,4 @@ def past_reviews(events: Iterable[Event]) -> dict[str, PastReview]:
                     prompts[task_id] = prompt
             case EvaluatorVerdict() as verdict if task_id in prompts and task_id in cases:
                 base, put = bases.get(task_id, ""), prompts.pop(task_id)
-                found[task_id] = PastReview(put, base, cases[task_id], verdict)
-    return found
+                yield PastReview(put, base, cases[task_id], verdict)

@@ -66,6 +66,7 @@ UNCHANGED = (
 LAST_TURN = (
     "[This was your last look. Your next answer must be the verdict: call submit_verdict alone.]"
 )
+TURNS_NOTE = "You may give {looks} answers that look before the one that rules. "
 ONE_CASE = "Not heard: only the first submit_case or raise_blocker of an answer is heard."
 
 
@@ -300,7 +301,7 @@ def _change_note(diff: str, block: Callable[[str, str], str]) -> str:
 def _turns_note(turns: int) -> str:
     if turns <= 1:
         return ""
-    return f"You may give {turns - 1} answers that look before the one that rules. "
+    return TURNS_NOTE.format(looks=turns - 1)
 
 
 def _score_note(threshold: int) -> str:

@@ -86,7 +86,7 @@ def _judge_again(bench: Bench, left: Leftovers, asked: _Asked) -> None:
     emit = bench.emit.bind(task_id=task.id, iter=past.verdict.iter, trace_id=bench.new_id())
     review = left.open.pop(task.id, None)
     if review is None or review.conversation.model != model.name:
-        review = Review(_put_again(bench, past, model))
+        review = Review(put_again(past, model, bench.new_id()))
         open_conversation(review.conversation, model, emit, second=True)
     conversation = review.conversation
     # What looks and proves is told what it is about; nothing of it is worked on.
@@ -102,10 +102,10 @@ def _judge_again(bench: Bench, left: Leftovers, asked: _Asked) -> None:
     emit(_opinion(bench, asked, reading))
 
 
-def _put_again(bench: Bench, past: PastReview, model: Model) -> Conversation:
+def put_again(past: PastReview, model: Model, id: str) -> Conversation:
     """Put the same words to another model."""
     head = {**past.prompt.head, "model": model.name}
-    conversation = Conversation.from_head(bench.new_id(), Role.EVALUATOR, head)
+    conversation = Conversation.from_head(id, Role.EVALUATOR, head)
     for message in past.prompt.messages:
         conversation.reply(message["content"])
     return conversation
