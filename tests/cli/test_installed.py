@@ -7,10 +7,14 @@ import re
 import subprocess
 import tarfile
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from support.composite_action import Action
+from support.flow_site import KEY, Site, accept, git, solve, submit
 from support.installed import ROOT, Installed, build
+from support.messages_api import MessagesServer, by_role
 
 MOST_BYTES = 2_000_000
 # What the program opens beside its modules.
@@ -22,6 +26,7 @@ CARRIED = (
     "tilth/show/viewer/page/",
     "tilth/py.typed",
 )
+QUICK = "defaults = false\n[validators]\nv = 'git --version'\n"
 EXTRAS = {"landlock", "notify", "otel", "dev"}
 
 
@@ -105,3 +110,76 @@ def test_a_newcomer_sees_a_demo_opens_it_in_a_browser_and_can_prove_it(
 def test_it_runs_the_code_of_the_wheel(installed: Installed) -> None:
     found = installed.run("python", "-c", "import tilth; print(tilth.__file__)")
     assert found.stdout.strip() == str(installed.packages / "tilth" / "__init__.py")
+
+
+@pytest.fixture(scope="module")
+def played(installed: Installed) -> Iterator[Action]:
+    """Run the action's steps on a small repository, against a scripted endpoint."""
+    site = Site.make(installed.root / "checkout", {"tilth.toml": QUICK})
+    site.bundle(1).rename(site.repo / "bundle")
+    script = by_role(worker=[solve(1) + submit(1)], evaluator=[accept()])
+    with MessagesServer(script) as server:
+        given = {
+            "prd": "bundle",
+            "api-key": KEY,
+            "worker-model": "claude-sonnet-5-5",
+            "base-url": server.url,
+            "package": str(installed.wheel),
+            "args": "--eval-threshold 0",
+        }
+        environ = installed.environ(PIP_NO_INDEX="1", TILTH_MUTATION_SECONDS="0")
+        temp = installed.root / "runner"
+        action = Action(ROOT / "action.yml", given, site.repo, temp, environ)
+        assert action.run() == 0, action.log
+        yield action
+
+
+def test_the_action_runs_a_prd_and_says_how_it_ended(played: Action) -> None:
+    said = {name: played.value(one["value"]) for name, one in played.document["outputs"].items()}
+    assert said["exit-code"] == "0"
+    assert said["branch"] == f"session/{said['session']}"
+    assert "## What to look at first" in played.summary
+    assert KEY not in played.log + played.summary
+
+
+def test_the_action_keeps_report_viewer_and_work(played: Action, tmp_path: Path) -> None:
+    kept = Path(played.outputs["keep"]["directory"])
+    assert sorted(path.name for path in kept.iterdir()) == [
+        "report.md",
+        "session.bundle",
+        "session.html",
+    ]
+    elsewhere = Site.make(tmp_path)
+    git(elsewhere.repo, "fetch", "--quiet", str(played.workspace), "main")
+    branch = played.outputs["keep"]["branch"]
+    git(elsewhere.repo, "fetch", "--quiet", str(kept / "session.bundle"), f"{branch}:night")
+    assert git(elsewhere.repo, "log", "-1", "--format=%s", "night") == "T-001: Add feature 1"
+
+
+def test_the_action_ends_as_a_refused_run_ends(played: Action, tmp_path: Path) -> None:
+    given = {**played.given, "prd": "nowhere; exit 0"}
+    again = Action(played.path, given, played.workspace, tmp_path / "runner", played.environ)
+    assert again.run() == 2, again.log
+    assert again.outputs["run"] == {"exit-code": "2"}
+    assert "session" not in again.outputs["keep"]
+
+
+def test_the_actions_foreign_steps_are_pinned_to_a_version(played: Action) -> None:
+    used = [step["uses"] for step in played.document["runs"]["steps"] if "uses" in step]
+    assert used
+    assert all(re.fullmatch(r"actions/[a-z-]+@v\d+", name) for name in used)
+
+
+def test_the_image_runs_as_a_user_and_holds_what_a_run_needs() -> None:
+    lines = (ROOT / "Dockerfile").read_text("utf-8").replace("\\\n", " ").splitlines()
+    steps = [line.split() for line in lines if line and not line.startswith("#")]
+    assert {step[0] for step in steps} == {
+        *("FROM", "RUN", "COPY", "USER", "ENV", "WORKDIR", "ENTRYPOINT", "CMD")
+    }
+    assert [step[1] for step in steps if step[0] == "USER"] == ["1000"]
+    installs = next(line for line in lines if "apt-get install" in line)
+    assert "bubblewrap" in installs
+    assert "git" in installs
+    for step in steps:
+        if step[0] == "COPY":
+            assert all((ROOT / name).exists() for name in step[1:-1])
