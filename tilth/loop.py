@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from functools import partial
 
 from tilth.base.errors import (
     CapReached,
@@ -27,11 +27,7 @@ from tilth.contract.outcomes import FailReason, StopReason, TaskEnd
 from tilth.contract.prd import Plan, Status, Task
 from tilth.contract.rules import Rules
 from tilth.contract.verdict import LedgerEntry
-from tilth.log.events import (
-    CaseParseError,
-    Nudge,
-    Stagnation,
-)
+from tilth.log.events import CaseParseError, LandingRefused, Nudge, Stagnation
 from tilth.model.messages import ToolCall, ToolResult, Turn
 from tilth.task import landing, review
 from tilth.task.asking import ask, check_caps, check_stop
@@ -47,15 +43,18 @@ from tilth.task.case import (
     untouched_reject,
     validate,
 )
+from tilth.task.crew import Crew
 from tilth.task.dispute import hear_blocker
-from tilth.task.ending import Ending, stop
+from tilth.task.ending import Ending, Halt, out_of_work, stop
 from tilth.task.evaluator_tools import EvaluatorTools
 from tilth.task.evidence import gather
 from tilth.task.failed_case import answer_again, keep_red
-from tilth.task.final_tip import prove_tip
 from tilth.task.foresight import foresee
-from tilth.task.hearing import deliver, hear, hear_stop, hear_verdict
+from tilth.task.hearing import deliver, hear, hear_for, hear_stop, hear_verdict
+from tilth.task.landing_turn import OnTip, judged_again, land, put_onto_tip, refuse, tell_refusal
+from tilth.task.lanes import LandingTurn, Lanes, LaneWork, Work
 from tilth.task.opening import begin
+from tilth.task.order import failures, may_start, next_to_land
 from tilth.task.review import Evidence
 from tilth.task.review_turns import read_verdict
 from tilth.task.second_opinion import seek_opinion
@@ -67,42 +66,34 @@ UNREADABLE_VERDICTS = 3
 CONTROL_TOOLS = frozenset({SUBMIT_CASE.name, RAISE_BLOCKER.name})
 
 
-@dataclass(frozen=True)
-class _Halt:
-    """Say why the work ended; `tip_red` is of all of it together."""
-
-    reason: StopReason
-    detail: str
-    tip_red: bool = False
-
-
-def run(context: RunContext, open_bench: Callable[[], tuple[Bench, Attempt | None]]) -> Ending:
+def run(context: RunContext, open_bench: Callable[[], Work]) -> Ending:
     """Run the plan to its end or to whatever stops it, and record the stop.
 
-    `open_bench` makes what is missing and gives the bench to work at, with the task that was in the
+    `open_bench` makes what is missing and gives what to work at, with the task that was in the
     middle of its work, if there is one. What goes wrong in it is a recorded stop like any other.
     """
     try:
-        bench, attempt = open_bench()
-        halt = _work(bench, attempt)
+        work = open_bench()
+        bench, lanes = work.bench, work.lanes
+        halt = _work_in_lanes(bench, lanes) if lanes else _work(bench, work.attempt)
     except CapReached as cap:
-        halt = _Halt(StopReason(cap.reason), str(cap))
+        halt = Halt(StopReason(cap.reason), str(cap))
     except ProviderError as error:
-        halt = _Halt(StopReason.PROVIDER_FAILURE, str(error))
+        halt = Halt(StopReason.PROVIDER_FAILURE, str(error))
     except (Interrupted, KeyboardInterrupt):
-        halt = _Halt(StopReason.INTERRUPTED, "stopped by the user")
+        halt = Halt(StopReason.INTERRUPTED, "stopped by the user")
         hear_stop(context)
     except (WorkspaceError, DiskError, UserError) as error:
-        halt = _Halt(StopReason.ERROR, str(error))
+        halt = Halt(StopReason.ERROR, str(error))
     # The loop's edge: whatever goes wrong in a night, the record says that it stopped and why.
     except Exception as error:  # noqa: BLE001
-        halt = _Halt(StopReason.ERROR, fault_line(error))
-    return stop(context, halt.reason, halt.detail, tip_red=halt.tip_red)
+        halt = Halt(StopReason.ERROR, fault_line(error))
+    return stop(context, halt)
 
 
-def _work(bench: Bench, reattached: Attempt | None) -> _Halt:
+def _work(bench: Bench, reattached: Attempt | None) -> Halt:
     """Take one task after another until none is left that can be worked on."""
-    failures: list[tuple[FailReason, Task]] = []
+    failed: list[Task] = []
     while True:
         hear(bench, reattached)
         plan = bench.record.plan
@@ -116,31 +107,57 @@ def _work(bench: Bench, reattached: Attempt | None) -> _Halt:
         failure = _run_task(bench, task, plan, reattached)
         reattached = None
         if failure is not None:
-            failures.append((failure, task))
+            failed.append(task)
             if bench.settings.on_exhausted.effective(plan) is not OnExhausted.SKIP:
                 break
-    # A person may have sent one back or accepted it since; one that waited for that may be left.
-    failures = [each for each in failures if _still_failed(bench, each[1])]
-    failures = failures or [
-        (bench.words.state.task(task.id).reason or FailReason.ITER_CAP, task)
-        for task in plan.with_status(Status.FAILED)
-    ]
-    if failures:
-        reason, task = failures[0]
-        return _Halt(StopReason(reason), f"{task.id} failed: {reason}")
-    if plan.all_done:
-        red = prove_tip(bench)
-        said = f"; but red on the final tip: {', '.join(red)}" if red else ""
-        early = f"; {bench.leftovers.over}" if bench.leftovers and bench.leftovers.over else ""
-        whole = f"{len(plan.tasks)} of {len(plan.tasks)}{said}{early}"
-        return _Halt(StopReason.ALL_DONE, whole, tip_red=bool(red))
-    waiting = ", ".join(task.id for task in plan.tasks if task.status is not Status.DONE)
-    return _Halt(StopReason.ERROR, f"no task can be started; not done: {waiting}")
+    return out_of_work(bench, failed)
 
 
-def _still_failed(bench: Bench, task: Task) -> bool:
-    now = bench.record.plan.task(task.id)
-    return now is None or now.status is Status.FAILED
+def _work_in_lanes(bench: Bench, lanes: Lanes) -> Halt:
+    """Work on several tasks at once; what is accepted lands in the order of one job.
+
+    Each task has a thread, and so has the one landing; this one decides.
+    """
+    with Crew(bench.interrupt) as crew:
+        while True:
+            hear_for(bench, crew.busy, lanes.waiting, landing=bool(lanes.landing))
+            plan, resting = bench.record.plan, {*crew.busy, *crew.over}
+            halts = bench.settings.on_exhausted.effective(plan) is not OnExhausted.SKIP
+            due = next_to_land(plan, halts=halts)
+            if due and due.id not in resting and not lanes.landing:
+                crew.begin(due.id, partial(_land_in_turn, lanes.turn_of(due)))
+            free = lanes.jobs - len(crew.busy - lanes.landing)
+            for task in may_start(plan, resting, halts=halts)[: max(0, free)]:
+                check_caps(bench)
+                foresee(bench, plan, starting=task.status is Status.PENDING)
+                crew.begin(task.id, partial(_work_lane, lanes.at(task), plan))
+            if crew.busy:
+                crew.wait()
+            elif not seek_opinion(bench):
+                break
+    if crew.over:
+        raise next(iter(crew.over.values()))
+    return out_of_work(bench, failures(bench.record.plan))
+
+
+def _work_lane(lane: LaneWork, plan: Plan) -> None:
+    """Work on one of several tasks until it is accepted or has failed."""
+    if lane.attempt is None:
+        lane.attempt = begin(lane.bench, lane.task, plan, lane.why, base=lane.base)
+    tell_refusal(lane.bench, lane.attempt)
+    _run_task(lane.bench, lane.attempt.task, plan, lane.attempt)
+
+
+def _land_in_turn(turn: LandingTurn) -> None:
+    """Land an accepted task on what has landed before it, or give it back to its worker."""
+    with turn as (bench, attempt, accepted):
+        came = put_onto_tip(bench, attempt, accepted)
+        if isinstance(came, OnTip) and came.reads_differently and bench.settings.evaluate:
+            came = judged_again(bench, attempt, came, _evaluator_task)
+        if isinstance(came, LandingRefused):
+            refuse(bench, attempt, came)
+        else:
+            land(bench, attempt, came)
 
 
 def _run_task(
@@ -211,6 +228,8 @@ def _answer(bench: Bench, attempt: Attempt, plan: Plan, turn: Turn) -> TaskEnd |
         check_stop(bench)
         heard = _hear(bench, attempt, plan, control)
         if isinstance(heard, TaskEnd):
+            # Should its landing be refused, the same conversation goes on from here.
+            attempt.open_turn, attempt.answered = turn, results
             return heard
         results[control.id] = heard
     attempt.answered = {}
@@ -262,7 +281,7 @@ def _hear_case(bench: Bench, attempt: Attempt, plan: Plan, call: ToolCall) -> To
     validation = validate(bench, attempt, plan, submission)
     if not validation.passed:
         # A case heard again after a crash had passed before.
-        _move(bench, attempt, Status.IN_PROGRESS)
+        landing.move(bench, attempt, Status.IN_PROGRESS)
         told = give_result(bench, attempt, call, validation.render(), is_error=True)
         return keep_red(attempt, submission, told)
     attempt.red = None
@@ -271,7 +290,7 @@ def _hear_case(bench: Bench, attempt: Attempt, plan: Plan, call: ToolCall) -> To
     if isinstance(found, LedgerEntry):
         review.record(bench, attempt, call.id, found)
         return _act_on(bench, attempt, call, case, found)
-    _move(bench, attempt, Status.PENDING_EVAL)
+    landing.move(bench, attempt, Status.PENDING_EVAL)
     if not bench.settings.evaluate:
         landing.land(bench, attempt, attempt.green, verdict=landing.NOT_EVALUATED, score=None)
         return TaskEnd()
@@ -375,11 +394,4 @@ def _count(bench: Bench, attempt: Attempt, entry: LedgerEntry) -> None:
         attempt.rejections += 1
     attempt.unreadable = attempt.unreadable + 1 if entry.parse_failed else 0
     if attempt.task.status is Status.PENDING_EVAL:
-        _move(bench, attempt, Status.IN_PROGRESS, rescue_count=attempt.task.rescue_count + 1)
-
-
-def _move(bench: Bench, attempt: Attempt, to: Status, **changes: int) -> None:
-    # A reattached task may stand there already.
-    if attempt.task.status is not to:
-        attempt.task = attempt.task.moved(to, **changes)
-        bench.record.save_task(attempt.task)
+        landing.move(bench, attempt, Status.IN_PROGRESS, rescue_count=attempt.task.rescue_count + 1)

@@ -8,7 +8,7 @@ from typing import Any
 from support.night_samples import NIGHT_SAMPLES, SHA
 from tilth.contract.case import Blocker, Case
 from tilth.contract.operator_word import Verb
-from tilth.contract.outcomes import FailReason, FreshReason, StopReason
+from tilth.contract.outcomes import FailReason, FreshReason, Refused, StopReason
 from tilth.contract.prd import Plan, Task
 from tilth.contract.verdict import Decision, RejectionCategory
 from tilth.gate.evidence import ProbeOutcome
@@ -25,6 +25,7 @@ from tilth.log.events import (
     EvaluatorVerdict,
     Event,
     HookRan,
+    LandingRefused,
     LedgerAppended,
     MemoryLoad,
     ModelCall,
@@ -282,6 +283,16 @@ SAMPLES: dict[str, Payload] = {
         TaskFailed(reason=FailReason.ITER_CAP, detail="32 of 32 spent", iterations=32),
         ProposedLearnings(learnings=("The tests run with -W error.",)),
         CapWarning(cap="cost_cap", used=8.1, limit=10),
+        LandingRefused(
+            cause=Refused.CONFLICT,
+            onto=SHA,
+            tree=SHA,
+            told="Your change was accepted, but it cannot land as it is.",
+            call_id="c9",
+            files=("slugs.py",),
+            report="CONFLICT (content): Merge conflict in slugs.py",
+            merged_with=("T-001",),
+        ),
         *NIGHT_SAMPLES,
         Notified(kind="end", channel="command", ok=True),
         Taken(branch="main", before=SHA, after=SHA, tasks=("T-001",), commits=(SHA,), how="anew"),

@@ -16,7 +16,7 @@ import socket
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Literal
@@ -180,12 +180,16 @@ def by_role(**scripts: Iterable[Reply]) -> Callable[[Request], Reply]:
 class MessagesServer:
     """Serve a script on loopback until the block ends, and keep every request.
 
-    `documents` stand beside it, by their path, for whoever gets them.
+    `documents` stand beside it, by their path, for whoever gets them. `at_once` asks the script for
+    several answers at the same time.
     """
 
-    def __init__(self, script: Script, documents: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self, script: Script, documents: Mapping[str, Any] | None = None, *, at_once: bool = False
+    ) -> None:
         self.requests: list[Request] = []
         self.documents = documents or {}
+        self._at_once = at_once
         self._ask = script if callable(script) else _in_turn(script)
         self._lock = threading.Lock()
         self._http = _Http(self)
@@ -220,14 +224,16 @@ class MessagesServer:
             self.requests.append(request)
             if request.path != "/v1/messages":
                 return error(404, f"no such path: {request.path}", "not_found_error")
+        with nullcontext() if self._at_once else self._lock:
             try:
                 reply = self._ask(request)
             except Exception as fault:  # noqa: BLE001  # raised when the block ends
                 # Refused for good: a client would try again for minutes.
                 self._http.faults.append(fault)
                 reply = error(400, f"the script is at fault: {fault!r}")
-            if not isinstance(reply, Answer):
-                return reply
+        if not isinstance(reply, Answer):
+            return reply
+        with self._lock:
             return replace(reply, blocks=tuple(map(self._named, reply.blocks)))
 
     def _named(self, one: Block) -> Block:

@@ -113,6 +113,14 @@ class Interrupted(TilthError):
     """Say that the user asked to stop."""
 
 
+class Halted(Interrupted):
+    """Say that something else has stopped the run, and this part of it with it."""
+
+
+class RecordingOver(ProviderError):
+    """Say that a recording has no more answers here; others of its tasks may have."""
+
+
 def fault_line(error: BaseException) -> str:
     """Tell of a fault of our own in one line, with the place to look at."""
     frames = traceback.extract_tb(error.__traceback__)

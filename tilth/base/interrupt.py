@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from tilth.base.errors import Interrupted
+from tilth.base.errors import Halted, Interrupted
 
 _LOOK_EVERY_S = 0.2
 
@@ -23,6 +23,8 @@ class Interrupt:
 
     def __init__(self, pause: Callable[[float], None] = time.sleep) -> None:
         self.wished = False
+        # What stopped one lane of a run stops the others; nobody wished for it.
+        self.halted = False
         self.elsewhere: Callable[[], bool] = _nowhere
         self._pause = pause
 
@@ -31,12 +33,14 @@ class Interrupt:
 
     def heard(self) -> bool:
         """Tell whether a stop was wished for, here or elsewhere."""
-        return self.wished or self.elsewhere()
+        return self.wished or self.halted or self.elsewhere()
 
     def check(self) -> None:
         """Raise Interrupted when a stop was wished for."""
-        if self.heard():
+        if self.wished or self.elsewhere():
             raise Interrupted("stopped by the user")
+        if self.halted:
+            raise Halted("another task has stopped the run")
 
     def sleep(self, seconds: float) -> None:
         """Wait, but hardly longer than until a stop is wished for."""

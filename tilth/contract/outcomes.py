@@ -38,6 +38,14 @@ class SetAside(StrEnum):
     NO_LONGER_FITS = "no_longer_fits"
 
 
+class Refused(StrEnum):
+    """Say why an accepted change could not land on what had landed before it."""
+
+    CONFLICT = "conflict"
+    GATE = "gate"
+    VERDICT = "verdict"
+
+
 @dataclass(frozen=True)
 class Fresh:
     """Say why a task begins in a fresh conversation, and what changed if something did."""

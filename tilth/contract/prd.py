@@ -65,6 +65,8 @@ class Task(Value):
     summary: str | None = None
     # Which time it is worked on: a done task that a person sends back begins its second round.
     round: int = Field(default=1, ge=1)
+    # What was in the branch when its change was merged with it: it stands on these, too.
+    merged_with: tuple[str, ...] = ()
 
     @property
     def sent_back(self) -> bool:
@@ -129,6 +131,17 @@ class Plan(Value):
                 found.add(item.id)
                 waiting += item.depends_on
         return tuple(item for item in self.tasks if item.id in found)
+
+    def in_base_of(self, task: Task) -> frozenset[str]:
+        """Name the tasks whose work a task begins with: those it depends on or was merged with."""
+        found: set[str] = set()
+        waiting = [*task.depends_on, *task.merged_with]
+        while waiting:
+            item = self.task(waiting.pop())
+            if item is not None and item.id not in found and item.id != task.id:
+                found.add(item.id)
+                waiting += (*item.depends_on, *item.merged_with)
+        return frozenset(found)
 
     def untested(self, tests: Collection[str]) -> tuple[str, ...]:
         """Give the ids of the open tasks that none of these test files belongs to."""

@@ -64,7 +64,7 @@ class Gate:
         timeout_s: float,
         scratch: Path,
         stands_for: Iterable[Path] = (),
-        suites: Iterable[SuiteRecord] = (),
+        suites: Iterable[SuiteRecord] | dict[str, SuiteRecord] = (),
         cores: int = 1,
     ) -> None:
         self._trees = KeptTrees(workspace, scratch)
@@ -72,7 +72,8 @@ class Gate:
         self._facts = facts
         self._timeout_s = timeout_s
         self._cores = cores
-        self._suites = {record.tree: record for record in suites}
+        # Several gates of one run may share what they know.
+        self._suites = suites if isinstance(suites, dict) else {one.tree: one for one in suites}
         self._importable: Importable | None = None
         self._runtime = Runtime(
             trees=self._trees,
@@ -102,6 +103,12 @@ class Gate:
         return baseline_of(proof.seeds, report, run, red, violations).model_copy(
             update={**found, **self._suite_before(proof)}
         )
+
+    def baseline_onto(self, task: Task, plan: Plan, base: str, known: Baseline) -> Baseline:
+        """Give what is known of a task's own base, with what the project's tests do on another."""
+        if self._suite() is None:
+            return known
+        return known.model_copy(update=self._suite_before(self._open(task, plan, base, base)))
 
     def validate(
         self, task: Task, plan: Plan, base: str, tree: str, baseline: Baseline

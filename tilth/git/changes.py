@@ -5,6 +5,7 @@ Paths are text that can always be written: bytes that are not UTF-8 stand as `\\
 
 from __future__ import annotations
 
+import re
 from typing import Literal
 
 from tilth.base.values import Value
@@ -53,6 +54,24 @@ class Merged(Value):
     @property
     def clean(self) -> bool:
         return not self.conflicted and not self.conflicts
+
+
+def same_patch(before: str, after: str) -> bool:
+    """Tell whether two diffs change the same lines in the same surroundings, wherever they stand.
+
+    Line numbers and the names of whole blobs do not count, unless only the blobs tell two binary
+    files apart.
+    """
+    return _wherever(before) == _wherever(after)
+
+
+def _wherever(diff: str) -> list[str]:
+    kept: list[str] = []
+    for section in re.split(r"(?m)^(?=diff --git )", diff):
+        if "\nBinary files " not in section:
+            section = re.sub(r"(?m)^index [0-9a-f]+\.\.[0-9a-f]+", "index", section, count=1)
+        kept.append(re.sub(r"(?m)^@@ -[0-9,]+ \+[0-9,]+ @@.*$", "@@", section))
+    return kept
 
 
 class ChangeSize(Value):

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from tilth.base.errors import UserError, WorkspaceError
 from tilth.git.changes import Conflict, Merged
-from tilth.git.command import Git, scratch, shown, version
+from tilth.git.command import Git, scratch, shown, version, write_file
 from tilth.git.source import SourceRepo
 
 OLDEST = (2, 38)
@@ -20,6 +20,8 @@ _STILL = {
     for who in ("AUTHOR", "COMMITTER")
     for what, value in (("NAME", "Tilth"), ("EMAIL", "tilth@localhost"), ("DATE", "@0 +0000"))
 }
+# Conflicts are marked by these names, and by nothing that depends on the day.
+_OURS, _THEIRS = "landed", "this-change"
 _QUIET = ("-c", "merge.conflictStyle=merge", "-c", "merge.directoryRenames=false")
 
 
@@ -28,9 +30,11 @@ def merge(source: SourceRepo, *, base: str, onto: str, change: str) -> Merged:
     with scratch(source.git_dir, source.head) as lent:
         git = lent.git(lent.root)
         root = _dressed(git, base)
-        ours, theirs = _dressed(git, onto, root), _dressed(git, change, root)
+        for name, tree in ((_OURS, onto), (_THEIRS, change)):
+            dressed = _dressed(git, tree, root)
+            write_file(lent.root / "git" / "refs" / "heads" / name, f"{dressed}\n".encode())
         answer = git.ask(
-            *_QUIET, "merge-tree", "--write-tree", "-z", "--name-only", ours, theirs, ok=(0, 1)
+            *_QUIET, "merge-tree", "--write-tree", "-z", "--name-only", _OURS, _THEIRS, ok=(0, 1)
         )
     merged = _read(answer.out)
     if (answer.code == 0) != merged.clean:

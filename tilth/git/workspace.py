@@ -61,10 +61,13 @@ class Workspace:
         self._guard = guard
         self._ref = f"refs/heads/{self.branch}"
         self._asides = f"refs/tilth/{session}/"
-        self._worktree = Worktree(source, self.path, self.branch)
+        self._worktree = self._open_worktree()
         self._contents = Contents(self.path)
         # No work tree but the git directory itself: the user's checkout is out of reach.
         self._git = Git(source.git_dir, source.git_dir)
+
+    def _open_worktree(self) -> Worktree:
+        return Worktree(self.source, self.path, self.branch)
 
     # The worktree's life
 
@@ -236,12 +239,21 @@ class Workspace:
         reach("after setting aside")
         self._worktree.put(back_to)
 
+    def keep_aside(self, ref: str, *, tree: str, parent: str, message: CommitMessage) -> str:
+        """Commit `tree` under `ref` alone; the branch stays where it is."""
+        kept = self.aside(ref) or "0" * len(parent)
+        commit = self._write(tree, parent, message)
+        reach("before keeping work aside")
+        self._git.move_refs("tilth: keep aside", (ref, commit, kept))
+        reach("after keeping work aside")
+        return commit
+
     def apply_aside(self, ref: str) -> bool:
         """Put work that was set aside back into the files; on conflict leave them clean."""
         commit = self.aside(ref)
         if commit is None:
             raise WorkspaceError(f"nothing is set aside under {ref}")
-        tip = self._existing_tip()
+        tip = self._ground()
         with scratch(self.source.git_dir, self.source.head) as lent:
             git = lent.git(self.path)
             change = trees.patch(git, f"{commit}^", commit)
@@ -265,6 +277,10 @@ class Workspace:
     def _drop(self, ref: str) -> None:
         with self._guard():
             self._git.run("update-ref", "-d", ref)
+
+    def _ground(self) -> str:
+        """Name the commit that the files are counted from."""
+        return self._existing_tip()
 
     def _existing_tip(self) -> str:
         tip = self.tip()

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import shutil
 import stat
+import threading
 from contextlib import suppress
 from pathlib import Path
 
@@ -20,15 +21,18 @@ from tilth.git.source import SourceRepo
 from tilth.sandbox.removal import remove_tree
 
 _REFTABLE_STUB = "ref: refs/heads/.invalid"
+_adding = threading.Lock()
 
 
 class Worktree:
-    """Keep one worktree on one branch."""
+    """Keep one worktree on one branch, or at one commit."""
 
-    def __init__(self, source: SourceRepo, path: Path, branch: str) -> None:
+    def __init__(self, source: SourceRepo, path: Path, branch: str = "", at: str = "") -> None:
         self.path = path
         self._source = source
         self._branch = branch
+        # Where HEAD stands without a branch: the worker sees its own base and no branch.
+        self.at = at
 
     def registration(self) -> Path | None:
         """Find the directory in which the repository keeps this worktree's state."""
@@ -56,7 +60,10 @@ class Worktree:
     def add(self) -> None:
         """Register the worktree and make its directory, still without files."""
         git = Git(self._source.git_dir, self._source.git_dir)
-        git.run("worktree", "add", "--no-checkout", str(self.path), self._branch)
+        where = ("--detach", str(self.path), self.at) if self.at else (str(self.path), self._branch)
+        # git picks a free name for the registration, which two at once would both take.
+        with _adding:
+            git.run("worktree", "add", "--no-checkout", *where)
         with writing(self.path):
             self.path.chmod(stat.S_IRWXU)
 
@@ -104,8 +111,22 @@ class Worktree:
             shutil.copyfile(index, staged)
             staged.replace(registration / "index")
             (registration / "index.lock").unlink(missing_ok=True)
-        _mend(registration / "HEAD", f"ref: refs/heads/{self._branch}", _REFTABLE_STUB)
+        head = (self.at,) if self.at else (f"ref: refs/heads/{self._branch}", _REFTABLE_STUB)
+        _mend(registration / "HEAD", *head)
         _mend(self.path / ".git", f"gitdir: {registration}")
+
+
+def registered_below(source: SourceRepo, folder: Path) -> tuple[Path, ...]:
+    """Name the worktrees that a repository knows below a directory, there or not."""
+    found = []
+    with suppress(FileNotFoundError):
+        for entry in sorted((source.git_dir / "worktrees").iterdir()):
+            with suppress(OSError):
+                named = (entry / "gitdir").read_text(errors="surrogateescape").rstrip("\n")
+                path = Path(os.path.normpath(entry / named)).parent
+                if path.parent == Path(os.path.realpath(folder)):
+                    found.append(folder / path.name)
+    return tuple(found)
 
 
 def delete(path: Path) -> None:

@@ -16,6 +16,7 @@ from tilth.log.events import (
     EvaluatorParseError,
     EvaluatorTool,
     Event,
+    LandingRefused,
     ModelCall,
     Nudge,
     OperatorSpoke,
@@ -94,6 +95,7 @@ _FOLLOWED = frozenset(
         ContextTrimmed,
         EvaluatorParseError,
         EvaluatorTool,
+        LandingRefused,
         ModelCall,
         Nudge,
         OperatorSpoke,
@@ -153,6 +155,8 @@ class Conversations:
             case Nudge(conversation=name, text=text):
                 return self._reply(name, ({"type": "text", "text": text},))
             case OperatorSpoke(conversation=str(name), note=str(text)):
+                return self._note(name, text)
+            case LandingRefused(conversation=str(name), told=text):
                 return self._note(name, text)
             case EvaluatorParseError(conversation=name, reply=blocks):
                 return self._reply(name, blocks)

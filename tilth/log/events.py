@@ -28,6 +28,7 @@ from tilth.log.evidence_events import ProbeFailed as ProbeFailed
 from tilth.log.evidence_events import ProbeRun as ProbeRun
 from tilth.log.handover_events import Notified as Notified
 from tilth.log.handover_events import Taken as Taken
+from tilth.log.lane_events import LandingRefused as LandingRefused
 from tilth.log.night_events import Forecasted as Forecasted
 from tilth.log.night_events import QuotaWait as QuotaWait
 from tilth.log.night_events import SecondOpinion as SecondOpinion
@@ -158,14 +159,14 @@ class HookRan(Payload):
 
 
 class ValidatorRun(Payload):
-    """Tell how one validator went: before the worker starts, on a case, or on the final tip.
+    """Tell how one validator went: before the work, on a case, where it lands, on the final tip.
 
     `suite` is what the project's own tests did on exactly this tree, so that it is known again.
     """
 
     type: Literal["validator_run"] = "validator_run"
     name: str
-    phase: Literal["base", "case", "final"]
+    phase: Literal["base", "case", "landing", "final"]
     passed: bool
     exit_code: int | None
     output: str

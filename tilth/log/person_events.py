@@ -30,6 +30,7 @@ class OperatorSpoke(Payload):
     """
 
     synced: ClassVar[bool] = True
+    sparse: ClassVar[tuple[str, ...]] = ("ends",)
     type: Literal["operator_word"] = "operator_word"
     id: str
     verb: Verb
@@ -44,6 +45,8 @@ class OperatorSpoke(Payload):
     conversation: str | None = None
     note: str | None = None
     refused: str | None = None
+    # It ends the attempt: what it sends back had been accepted and waited for its turn to land.
+    ends: bool = False
 
     @property
     def sends_back(self) -> bool:

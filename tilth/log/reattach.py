@@ -13,7 +13,13 @@ from tilth.contract.outcomes import FailReason
 from tilth.contract.verdict import LedgerEntry
 from tilth.gate.evidence import Mutated, Probed
 from tilth.log.conversations import Thread, turn_of
-from tilth.log.events import BlockerRaised, CaseSubmitted, EvaluatorVerdict, OperatorSpoke
+from tilth.log.events import (
+    BlockerRaised,
+    CaseSubmitted,
+    EvaluatorVerdict,
+    LandingRefused,
+    OperatorSpoke,
+)
 from tilth.log.state import SessionState
 from tilth.log.task_state import AttemptState, ReviewState, TaskState
 from tilth.model.messages import ToolCall, ToolResult, Turn
@@ -47,6 +53,11 @@ class Exchange:
     # What a person said that no message holds yet.
     notes: tuple[str, ...] = ()
     met: Met = field(default_factory=Met)
+    # With several jobs: what was ruled on the open case, as first submitted and once merged, a
+    # landing that was refused since the last answer, and where the last one was in conflict.
+    verdicts: tuple[LedgerEntry, ...] = ()
+    refused: LandingRefused | None = None
+    conflicted: tuple[str, ...] = ()
 
     @property
     def answered(self) -> dict[str, ToolResult]:
@@ -79,14 +90,19 @@ def exchange_of(task: TaskState, state: SessionState) -> Exchange:
     verdicts = tuple(attempt.all(EvaluatorVerdict, since)) if open_turn is not None else ()
     submitted = attempt.last(CaseSubmitted, since)
     about = threads.get(attempt.review.conversation) if attempt.review else None
+    last, refused = attempt.last(LandingRefused), attempt.last(LandingRefused, since)
+    if refused is not None:
+        # Whatever was ruled before it is over with.
+        verdicts = ()
     acted = [*attempt.all(EvaluatorVerdict)][: -len(verdicts) or None]
+    ruled = {each.call_id: each.entry for each in verdicts}
     green, red = attempt.green, attempt.red
     return Exchange(
         thread=thread,
         iterations=attempt.iterations,
         quiet=attempt.quiet,
         # What verdicts earned that were acted on; the others are counted when they are.
-        bonuses=sum(verdict.earns_bonus for verdict in acted),
+        bonuses=sum(verdict.earns_bonus for verdict in acted) + _refusals(attempt),
         rejections=sum(verdict.counts_toward_cap for verdict in acted),
         unreadable=_unread_at_the_end(acted),
         green=Green(green.tree, green.case) if green else None,
@@ -98,10 +114,13 @@ def exchange_of(task: TaskState, state: SessionState) -> Exchange:
         review=_open_review(attempt, about, submitted) if open_turn and not verdicts else None,
         reviewed_at=about.endpoint if about else "",
         # A person has the last word on a case.
-        ruled={**{each.call_id: each.entry for each in verdicts}, **_sent_back(attempt, since)},
+        ruled={**ruled, **_sent_back(attempt, since)} if refused is None else {},
         rulings={raised.call_id: raised for raised in attempt.all(BlockerRaised, since)},
         notes=tuple(note["text"] for note in thread.notes) if thread and open_turn else (),
         met=Met(attempt.met),
+        verdicts=tuple(verdict.entry for verdict in verdicts),
+        refused=refused,
+        conflicted=last.files if last else (),
     )
 
 
@@ -169,6 +188,10 @@ def evidence_of(state: SessionState, *, is_closed: bool = False) -> EvidenceReco
                 told = ToolResult(call_id=looked.call_id, content=looked.content)
                 record.keep_told(looked.tree, test, told)
     return record
+
+
+def _refusals(attempt: AttemptState) -> int:
+    return sum(refused.earns_bonus for refused in attempt.all(LandingRefused))
 
 
 def _unread_at_the_end(verdicts: list[EvaluatorVerdict]) -> int:

@@ -93,6 +93,8 @@ class SessionResume(Payload):
         "interview",
         "until",
         "spend_leftovers",
+        "lanes",
+        "anew",
     )
     type: Literal["session_resume"] = "session_resume"
     last_stop: str | None
@@ -100,6 +102,9 @@ class SessionResume(Payload):
     pending: tuple[str, ...]
     unwound_commit: str | None
     reattached: str | None = None
+    # With several jobs: all tasks that go on, and those that begin anew.
+    lanes: tuple[str, ...] = ()
+    anew: tuple[str, ...] = ()
     worktree_lost: bool = False
     fresh_reason: FreshReason | None = None
     was: str | None = None

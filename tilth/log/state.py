@@ -135,6 +135,11 @@ class SessionState:
         return self.tasks.get(task_id or "") or TaskState(id=task_id)
 
     @property
+    def laned(self) -> bool:
+        """Tell whether it was ever worked on with several jobs: then it lands as they do."""
+        return any(_jobs(start.settings) > 1 for start in self.starts)
+
+    @property
     def open_tasks(self) -> tuple[TaskState, ...]:
         """Give the tasks in the middle of an attempt, the one begun last at the end."""
         found = [task for task in self.tasks.values() if task.is_open]
@@ -193,6 +198,11 @@ class SessionState:
     @property
     def unpriced_models(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(name for work in self.works for name in work.unpriced_models))
+
+
+def _jobs(settings: Mapping[str, str]) -> int:
+    said = settings.get("TILTH_JOBS", "1")
+    return int(said) if said.isdecimal() else 1
 
 
 def fold(events: Iterable[Event], *, conversations: bool = False) -> SessionState:
@@ -311,7 +321,10 @@ def _(state: SessionState, event: Event, call: ev.ModelCall) -> SessionState:
 
 @_on(ev.Committed)
 def _(state: SessionState, event: Event, commit: ev.Committed) -> SessionState:
-    return changed(state, tip=commit.commit, commits={**state.commits, commit.commit: commit})
+    commits = {**state.commits, commit.commit: commit}
+    # With several jobs a failed task's work never stands on the branch.
+    tip = state.tip if commit.ref.startswith("refs/tilth/") else commit.commit
+    return changed(state, tip=tip, commits=commits)
 
 
 @_on(ev.ValidatorRun)

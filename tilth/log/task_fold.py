@@ -300,9 +300,9 @@ def _(task: TaskState, event: Event, word: ev.OperatorSpoke) -> TaskState:
     if not word.sends_back or word.entry is None:
         return task
     task = changed(task, verdict_events=(*task.verdict_events, event))
-    if task.is_open:
+    if task.is_open and not word.ends:
         return with_attempt(_milestone(task, event), review=None)
-    return _send_back(task)
+    return _send_back(with_attempt(task, ended=True) if task.is_open else task)
 
 
 def _send_back(task: TaskState) -> TaskState:
@@ -319,6 +319,12 @@ def _(task: TaskState, event: Event, payload: Payload) -> TaskState:
 @_on(ev.Committed)
 def _(task: TaskState, event: Event, commit: ev.Committed) -> TaskState:
     return _milestone(changed(task, commit=commit), event)
+
+
+@_on(ev.LandingRefused)
+def _(task: TaskState, event: Event, refused: ev.LandingRefused) -> TaskState:
+    task = changed(task, forced=None)
+    return with_attempt(_milestone(task, event), onto=refused.onto, green=None, review=None)
 
 
 @_on(ev.TaskForceAccepted)

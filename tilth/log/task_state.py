@@ -21,6 +21,7 @@ from tilth.log.events import (
     EvaluatorTool,
     EvaluatorVerdict,
     Event,
+    LandingRefused,
     ModelCall,
     MutantsTried,
     OperatorSpoke,
@@ -91,6 +92,8 @@ class AttemptState:
     # Which start of the session began it, counted from 0.
     start: int = 0
     reset: ContextReset | None = None
+    # The tip it was merged with, once a landing was refused.
+    onto: str | None = None
     trace_id: str | None = None
     ledger_start: int = 0
     conversation: str | None = None
@@ -111,7 +114,7 @@ class AttemptState:
 
     @property
     def base(self) -> str:
-        return self.reset.base if self.reset else ""
+        return self.onto or (self.reset.base if self.reset else "")
 
     def all(self, kind: type[_Payload], since: int = 0) -> Iterator[_Payload]:
         """Give the milestones of one kind, those after an event alone if one is named."""
@@ -138,7 +141,8 @@ class AttemptState:
     @property
     def rejections(self) -> int:
         """Count the rejections that add to the worker's iterations."""
-        return sum(verdict.earns_bonus for verdict in self.all(EvaluatorVerdict))
+        refused = sum(refusal.earns_bonus for refusal in self.all(LandingRefused))
+        return refused + sum(verdict.earns_bonus for verdict in self.all(EvaluatorVerdict))
 
     @property
     def forced(self) -> FailReason | None:

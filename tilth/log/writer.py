@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import threading
 from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
@@ -46,6 +47,8 @@ class EventLog:
         self.state = changed(before or SessionState(), conversations=None)
         self._before = self.state.last_seq
         self._reserve = reserve
+        # Lanes write beside each other: one event at a time is numbered, written and told of.
+        self._one = threading.RLock()
 
     def close(self) -> None:
         self._give_back()
@@ -53,6 +56,10 @@ class EventLog:
 
     def record(self, payload: Payload, scope: Scope) -> Event:
         """Write one event, then tell the sinks."""
+        with self._one:
+            return self._record(payload, scope)
+
+    def _record(self, payload: Payload, scope: Scope) -> Event:
         # Numbered by what was really written: an interrupt may come right after a write.
         seq = self._before + self._journal.appended + 1
         event = Event(seq, stamp(self._clock.now()), self._session, scope, payload)

@@ -87,6 +87,9 @@ class AnthropicModel:
         self._endpoint = _public(config.base_url or DEFAULT_BASE_URL)
         self._mask = Mask((config.api_key, *config.extra_headers.values()))
         self._opened: Anthropic | None = None
+        # Lanes ask at the same time: they share one client, and nobody closes it under another.
+        self._sharing = threading.Lock()
+        self._asking = 0
 
     @property
     def name(self) -> str:
@@ -122,10 +125,11 @@ class AnthropicModel:
             self._wait_or_refuse(failure, spell, conversation.role, on_retry)
 
     def close(self) -> None:
-        """Close the connections, if any were opened."""
-        if self._opened is not None:
-            self._opened.close()
-            self._opened = None
+        """Close the connections, if any were opened and none is in use."""
+        with self._sharing:
+            if self._opened is not None and not self._asking:
+                self._opened.close()
+                self._opened = None
 
     def _wait_or_refuse(
         self, failure: Failure, spell: Spell, role: Role, on_retry: OnRetry
@@ -175,16 +179,16 @@ class AnthropicModel:
         import httpx2
 
         try:
-            with _failures_told(self._now):
+            with _failures_told(self._now), self._client() as client:
                 options: Any = {"timeout": _DOCUMENT_S}
-                return self._client().get(path, cast_to=httpx2.Response, options=options).content
+                return client.get(path, cast_to=httpx2.Response, options=options).content
         except CallError:
             return None
 
     def _ask(self, conversation: Conversation) -> Turn:
         """Try once."""
-        with _failures_told(self._now):
-            create = self._client().messages.with_streaming_response.create
+        with _failures_told(self._now), self._client() as client:
+            create = client.messages.with_streaming_response.create
             started = self._clock()
             with create(stream=True, **conversation.request()) as response:
                 answer = self._read(response, conversation.role)
@@ -221,10 +225,17 @@ class AnthropicModel:
         watch = Activity(lambda activity: heard(role, activity)).take if heard else None
         return _read(response, alive, watch)
 
-    def _client(self) -> Anthropic:
-        if self._opened is None:
-            self._opened = _open_client(self._config, self._clock)
-        return self._opened
+    @contextmanager
+    def _client(self) -> Iterator[Anthropic]:
+        with self._sharing:
+            if self._opened is None:
+                self._opened = _open_client(self._config, self._clock)
+            self._asking += 1
+        try:
+            yield self._opened
+        finally:
+            with self._sharing:
+                self._asking -= 1
 
 
 @functools.cache

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 
-from tilth.base.errors import ProviderError
+from tilth.base.errors import RecordingOver
 from tilth.contract.operator_word import OperatorWord
 from tilth.log.conversations import turn_of
 from tilth.log.events import Event, ModelCall, PromptAssembled
 from tilth.model.messages import Conversation, OnRetry, Role, Turn
-from tilth.replay.recording import Attempt, Recording, counts
+from tilth.replay.recording import Attempt, HeardWord, Recording, counts
 
 THE_END = "the recording ends here"
 
@@ -27,13 +28,20 @@ class Script:
         self._begun: dict[str, int] = {}
         self._given: dict[tuple[str, int, Role], int] = {}
         self._task_id = ""
+        # Which task a conversation of the play is about: lanes speak at the same time.
+        self._about: dict[str, str] = {}
         self._steps = 0
+        self._own_steps: Counter[str] = Counter()
         self._words = list(recording.words.heard)
 
     def take(self, event: Event) -> None:
         """Hear what the play does."""
-        self._steps += counts(event)
         task_id = event.scope.task_id or ""
+        if counts(event):
+            self._steps += 1
+            self._own_steps[task_id] += 1
+        if isinstance(event.payload, PromptAssembled):
+            self._about[event.payload.conversation] = task_id
         if event.type == "context_reset":
             self._open(task_id)
         elif isinstance(event.payload, PromptAssembled):
@@ -46,10 +54,13 @@ class Script:
     def words_due(self) -> tuple[OperatorWord, ...]:
         """Give what a person had said by now and was heard in this start."""
         return tuple(
-            each.word
-            for each in self._words
-            if each.start == self.start and each.after <= self._steps
+            each.word for each in self._words if each.start == self.start and self._is_due(each)
         )
+
+    def _is_due(self, heard: HeardWord) -> bool:
+        if heard.word.task is None or not self.recording.state.laned:
+            return heard.after <= self._steps
+        return heard.after_own <= self._own_steps[heard.word.task]
 
     def words_coming(self) -> tuple[OperatorWord, ...]:
         """Give what waited when this start began and is heard in it, now or later."""
@@ -63,21 +74,22 @@ class Script:
         """Leave out a word that was taken up."""
         self._words = [each for each in self._words if each.word.id != word.id]
 
-    @property
-    def attempt(self) -> Attempt | None:
-        """Give the recorded attempt that is being played."""
-        begun = self._begun.get(self._task_id, 0)
-        attempts = self.recording.attempts.get(self._task_id, [])
+    def attempt(self, task_id: str | None = None) -> Attempt | None:
+        """Give the recorded attempt at a task that is being played; unnamed, the one begun last."""
+        task_id = task_id or self._task_id
+        begun = self._begun.get(task_id, 0)
+        attempts = self.recording.attempts.get(task_id, [])
         return attempts[begun - 1] if 0 < begun <= len(attempts) else None
 
-    def answer(self, role: Role) -> Turn:
+    def answer(self, role: Role, conversation: str) -> Turn:
         """Give the next recorded answer to a role, or raise where there is none in this start."""
-        attempt = self.attempt
-        key = (self._task_id, self._begun.get(self._task_id, 0), role)
+        task_id = self._about.get(conversation, self._task_id)
+        attempt = self.attempt(task_id)
+        key = (task_id, self._begun.get(task_id, 0), role)
         given = self._given.get(key, 0)
         answers = attempt.answers.get(role, []) if attempt else []
         if given >= len(answers) or answers[given][0] > self.start:
-            raise ProviderError(THE_END)
+            raise RecordingOver(THE_END)
         self._given[key] = given + 1
         return turn_of(self.recording.payload(answers[given][1], ModelCall))
 
@@ -85,7 +97,7 @@ class Script:
         attempts = self.recording.attempts.get(task_id, [])
         begun = self._begun.get(task_id, 0)
         if begun >= len(attempts) or attempts[begun].start > self.start:
-            raise ProviderError(THE_END)
+            raise RecordingOver(THE_END)
 
 
 class RecordedModel:
@@ -107,6 +119,6 @@ class RecordedModel:
 
     def respond(self, conversation: Conversation, on_retry: OnRetry) -> Turn:
         """Give the next recorded answer, whatever was asked."""
-        turn = self._script.answer(self._role)
+        turn = self._script.answer(self._role, conversation.id)
         self._pause(turn)
         return turn

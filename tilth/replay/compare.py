@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from itertools import zip_longest
 
-from tilth.base.errors import ProviderError
+from tilth.base.errors import RecordingOver
 from tilth.contract.operator_word import OperatorWord
 from tilth.log.events import ToolResulted
 from tilth.log.state import SessionState
@@ -37,9 +37,10 @@ _PASSING = (
 class RecordedTools:
     """Run real tools, but nothing of which the recording cannot say that it ran to its end."""
 
-    def __init__(self, tools: Tools, script: Script) -> None:
+    def __init__(self, tools: Tools, script: Script, task_id: str | None = None) -> None:
         self._tools = tools
         self._script = script
+        self._task_id = task_id
 
     @property
     def specs(self) -> tuple[ToolSpec, ...]:
@@ -50,10 +51,10 @@ class RecordedTools:
 
     def run(self, call: ToolCall) -> Outcome:
         """Run a call, or give back what was recorded for one that was interrupted."""
-        attempt = self._script.attempt
+        attempt = self._script.attempt(self._task_id)
         seq = attempt.results.get(call.id) if attempt else None
         if attempt is None or seq is None:
-            raise ProviderError(THE_END)
+            raise RecordingOver(THE_END)
         if call.id in attempt.interrupted:
             return Outcome(
                 content=self._script.recording.payload(seq, ToolResulted).content, is_error=True
@@ -171,7 +172,7 @@ def _divergence(old: Attempt, new: Attempt | None) -> str | None:
 
 
 def changed_results(
-    recorded: Recording, again: Recording, places: tuple[str, str]
+    recorded: Recording, again: Recording, places: tuple[str, ...]
 ) -> Iterator[ResultChange]:
     """Give the tool results that differ in more than times, addresses and the worktree's place."""
     for task_id, attempts in recorded.attempts.items():
@@ -193,7 +194,7 @@ def diff(recorded: str, again: str) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def _plain(text: str, places: tuple[str, str]) -> str:
+def _plain(text: str, places: tuple[str, ...]) -> str:
     for place in places:
         text = text.replace(place, "<worktree>")
     for pattern, name in _PASSING:

@@ -42,6 +42,7 @@ from tilth.replay.compare import (
 from tilth.replay.recording import Recording, Start
 from tilth.session.at_rest import open_desk
 from tilth.session.frontend import Frontend
+from tilth.session.lane_recovery import Asked
 from tilth.session.models import Models
 from tilth.session.parts import Parts, open_parts, read_facts
 from tilth.session.run import run_session
@@ -69,6 +70,7 @@ _RECORDED = (
     "TILTH_EVALUATOR_TOOLS",
     "TILTH_MAX_EVALUATOR_TURNS",
     "TILTH_MUTATION_SECONDS",
+    "TILTH_JOBS",
 )
 _NO_CAPS = {
     "TILTH_MAX_WALL_CLOCK_MINUTES": "1e9",
@@ -201,17 +203,18 @@ class _Play:
                 parts,
                 open_models=recorded_models(self._script),
                 rules=Rules(self._recording.opening.rules),
-                wrap_tools=lambda tools: RecordedTools(tools, self._script),
+                wrap_tools=lambda tools, task_id: RecordedTools(tools, self._script, task_id),
                 wrap_words=lambda words: RepeatedWords(words, self._script),
                 evidence=evidence_of(self._recording.state, is_closed=True),
                 setup_network=self._today.sandbox_network,
             )
             self._say_at_rest(parts, number)
             session = self._session(settings)
-            if start.worktree_lost:
+            if start.worktree_lost and not self._recording.state.laned:
                 delete(session.workspace)
             memory = fold(session.events(), conversations=True)
-            ending = run_session(parts, session, memory, resumed=number > 0, fresh=start.fresh)
+            fresh: Asked = start.anew if self._recording.state.laned else start.fresh
+            ending = run_session(parts, session, memory, resumed=number > 0, fresh=fresh)
         if frontend.interrupt.wished:
             raise KeyboardInterrupt
         return ending
@@ -226,7 +229,7 @@ class _Play:
                     accept_at_rest(parts, session, word, strict=False)
                     continue
                 with open_desk(session, parts.mask) as desk:
-                    take_up(desk, word, desk.exchange)
+                    take_up(desk, word, desk.exchange_for(word))
             finally:
                 session.release()
 
@@ -268,7 +271,9 @@ class _Play:
         """Set what was played beside what was recorded."""
         played = self._home / "sessions" / self._recorded.id
         again = Recording(played / "events.jsonl")
-        places = (str(self._recorded.workspace), str(played / "workspace"))
+        lanes = [f"workspaces/{task_id}" for task_id in self._recording.attempts]
+        homes = (self._recorded.directory, played)
+        places = tuple(str(home / name) for home in homes for name in (*lanes, "workspace"))
         notes = [
             f"played again, it stopped: {ending.detail}"
             for ending in endings
@@ -329,4 +334,14 @@ def _unstarted_task(task: Task) -> Task:
     return task.model_copy(update=fresh)
 
 
-_KEPT = ("status", "rescue_count", "agent", "score", "quality_flag", "commit", "summary", "round")
+_KEPT = (
+    "status",
+    "rescue_count",
+    "agent",
+    "score",
+    "quality_flag",
+    "commit",
+    "summary",
+    "round",
+    "merged_with",
+)

@@ -7,6 +7,7 @@ result stands. It writes nothing.
 from __future__ import annotations
 
 from array import array
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,6 +23,7 @@ from tilth.log.events import (
     ContextReset,
     EvaluatorVerdict,
     Event,
+    LandingRefused,
     ModelCall,
     OperatorSpoke,
     Payload,
@@ -50,6 +52,8 @@ class Start:
     settings: Mapping[str, str]
     fresh: bool
     worktree_lost: bool
+    # With several jobs: which tasks it began anew.
+    anew: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -92,6 +96,8 @@ class HeardWord:
     start: int
     after: int
     word: OperatorWord
+    # The same, counted by its own task alone: where others ran beside it, only that is the same.
+    after_own: int = 0
     # Said before this start and heard in it: its task was not begun anew here.
     waited: bool = False
 
@@ -106,14 +112,16 @@ class RecordedWords:
         self.heard: list[HeardWord] = []
         self.at_rest: dict[int, list[OperatorWord]] = {}
         self._steps = 0
+        self._own_steps: Counter[str] = Counter()
         self._begun: set[str] = set()
-        self._waiting: list[tuple[int, OperatorWord]] = []
+        self._waiting: list[tuple[int, int, OperatorWord]] = []
 
     def read(self, event: Event, state: SessionState) -> None:
         """Take in one event; the state is as it is after it."""
         match event.payload:
             case OperatorSpoke(verb=verb, refused=None) as spoken if verb is not Verb.STOP:
-                self._waiting.append((self._steps, _word(spoken)))
+                own = self._own_steps[spoken.task or ""]
+                self._waiting.append((self._steps, own, _word(spoken)))
             case SessionStart() | SessionResume():
                 self.rest(sum(start.worked for start in state.starts[:-1]))
                 self._begun = set()
@@ -123,22 +131,24 @@ class RecordedWords:
                 self._place(_number(state))
         if isinstance(event.payload, ContextReset):
             self._begun.add(event.task_id or "")
-        self._steps += counts(event)
+        if counts(event):
+            self._steps += 1
+            self._own_steps[event.task_id or ""] += 1
 
     def _place(self, number: int) -> None:
         """Have what was said so far be heard here, in the middle of a start."""
         self.heard += (
-            HeardWord(number, after, word, waited=word.task not in self._begun)
-            for after, word in self._waiting
+            HeardWord(number, after, word, own, waited=word.task not in self._begun)
+            for after, own, word in self._waiting
         )
         self._waiting = []
 
     def _accepted(self) -> set[str | None]:
-        return {word.task for _, word in self._waiting if word.decision is Decision.ACCEPT}
+        return {word.task for _, _, word in self._waiting if word.decision is Decision.ACCEPT}
 
     def rest(self, number: int) -> None:
         """Have what was said so far precede the start of this number."""
-        self.at_rest.setdefault(number, []).extend(word for _, word in self._waiting)
+        self.at_rest.setdefault(number, []).extend(word for _, _, word in self._waiting)
         self._waiting = []
 
 
@@ -229,7 +239,8 @@ def _starts(state: SessionState) -> tuple[Start, ...]:
         lost = lost or (resume is not None and resume.worktree_lost)
         if start.worked or start is state.starts[-1]:
             fresh = resume is not None and resume.reattached is None
-            starts.append(Start(start.settings, fresh, lost))
+            anew = resume.anew if resume is not None else ()
+            starts.append(Start(start.settings, fresh, lost, anew))
             lost = False
     return tuple(starts)
 
@@ -254,6 +265,8 @@ def _steps(attempt: AttemptState) -> Iterator[Step]:
                 yield Step(event.seq, f"verdict {ruled.verdict}{category}")
             case OperatorSpoke():
                 yield Step(event.seq, "sent back by a person")
+            case LandingRefused(cause=cause):
+                yield Step(event.seq, f"landing refused: {cause}")
             case BlockerRaised(contract_at_fault=at_fault):
                 yield Step(event.seq, "blocker upheld" if at_fault else "blocker refused")
             case TaskFailed(reason=reason):

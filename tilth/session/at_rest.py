@@ -18,6 +18,7 @@ from tilth.log.events import Emit, OperatorSpoke
 from tilth.log.reattach import exchange_of
 from tilth.log.state import SessionState, fold
 from tilth.log.summary import summary
+from tilth.log.task_state import TaskState
 from tilth.log.writer import Emitter, EventLog
 from tilth.session.inbox import Inbox, LoggedWords
 from tilth.session.report_file import save_report
@@ -27,12 +28,17 @@ from tilth.task.words import TOO_LATE, Exchange, lands, settle, take_up, waiting
 
 @dataclass(frozen=True)
 class Desk:
-    """Hold what words need of a session at rest, and the exchange that is to go on, if any."""
+    """Hold what words need of a session at rest, and the exchanges that are to go on, if any."""
 
     record: Session
     emit: Emit
     words: LoggedWords
-    exchange: Exchange | None
+    exchanges: tuple[Exchange, ...]
+
+    def exchange_for(self, word: OperatorWord) -> Exchange | None:
+        """Give the exchange a word can come into: that of its task, else the one begun last."""
+        own = (each for each in self.exchanges if each.task_id == word.task)
+        return next(own, self.exchanges[-1] if self.exchanges else None)
 
     def stamp(self) -> str:
         return stamp(SystemClock().now())
@@ -53,7 +59,8 @@ def open_desk(session: Session, mask: Mask) -> Iterator[Desk]:
     try:
         emit = Emitter(log)
         words = LoggedWords(Inbox(session.directory), log)
-        yield Desk(session, emit, words, _exchange(session, before, emit))
+        exchanges = (_exchange(session, before, known, emit) for known in before.open_tasks)
+        yield Desk(session, emit, words, tuple(each for each in exchanges if each is not None))
         session.save_summary(summary(log.state))
         restate(session)
         save_report(session, log.state)
@@ -69,7 +76,7 @@ def take_up_waiting(desk: Desk) -> tuple[OperatorSpoke, ...]:
         if word.verb is Verb.STOP:
             spoken.append(_too_late(desk, word))
         elif not lands(desk.record.plan, word):
-            spoken.append(take_up(desk, word, desk.exchange))
+            spoken.append(take_up(desk, word, desk.exchange_for(word)))
     return tuple(spoken)
 
 
@@ -105,11 +112,10 @@ def _too_late(desk: Desk, word: OperatorWord) -> OperatorSpoke:
     return spoken
 
 
-def _exchange(session: Session, state: SessionState, emit: Emit) -> Exchange | None:
+def _exchange(
+    session: Session, state: SessionState, known: TaskState, emit: Emit
+) -> Exchange | None:
     """Find the conversation that a resume goes on with, and the case that waits in it."""
-    if not state.open_tasks:
-        return None
-    known = state.open_tasks[-1]
     stood = exchange_of(known, state)
     task = session.plan.task(known.id or "")
     if stood.thread is None or task is None:

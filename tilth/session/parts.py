@@ -25,9 +25,8 @@ from tilth.config.settings import (
     Settings,
     known_secrets,
 )
-from tilth.contract.prd import Plan, Task
 from tilth.contract.rules import NEWEST_RULES, Rules
-from tilth.gate.findings import Baseline
+from tilth.gate.findings import SuiteRecord
 from tilth.gate.gate import Gate
 from tilth.gate.interpreter import find_python
 from tilth.gate.setup import Setup, is_prepared
@@ -44,7 +43,7 @@ from tilth.model.reviewers import Panel
 from tilth.sandbox.choose import open_wall
 from tilth.sandbox.confinement import Confinement, Unconfined, environment
 from tilth.sandbox.policy import Policy, hidden_places, tool_places
-from tilth.sandbox.removal import remove_tree, temporary_directory
+from tilth.sandbox.removal import temporary_directory
 from tilth.session.frontend import Frontend
 from tilth.session.inbox import Inbox, LoggedWords
 from tilth.session.leftovers import leftovers_of
@@ -55,6 +54,7 @@ from tilth.session.notify import Channel, Notifier, channels
 from tilth.session.report_file import save_report
 from tilth.session.session import Session
 from tilth.session.store import Reserve, make_private
+from tilth.session.task_gate import TaskGate, renew_home
 from tilth.session.telemetry import Telemetry, open_telemetry
 from tilth.task.bench import Bench, RunContext, Tools
 from tilth.task.budget import Meter
@@ -62,11 +62,8 @@ from tilth.task.evidence_record import EvidenceRecord
 from tilth.task.words import Words
 from tilth.tools import Toolbox, find_ruff
 
-# The user's git configuration is hidden with the home it stands in, so what it allows must be
-# allowed here: a repository that Tilth has opened may be looked at.
-_GITCONFIG = "[safe]\n\tdirectory = *\n"
 # Where the clean configuration of the repository stands in the scratch directory.
-_GIT_CONFIG = "repository-config"
+GIT_CONFIG = "repository-config"
 _NO_SANDBOX = (
     "WARNING: no sandbox (TILTH_SANDBOX=off): the model's commands run with all that you may "
     "read, write and reach"
@@ -89,7 +86,7 @@ class Parts:
     command_environ: Mapping[str, str]
     # A recording answers and checks tool calls in the place of the real ones.
     open_models: Callable[[Parts], AbstractContextManager[Models]] | None = None
-    wrap_tools: Callable[[Tools], Tools] | None = None
+    wrap_tools: Callable[[Tools, str | None], Tools] | None = None
     wrap_words: Callable[[Words], Words] | None = None
     # It knows what its probes and mutants did, too.
     evidence: EvidenceRecord | None = None
@@ -99,6 +96,8 @@ class Parts:
     setup_network: bool = False
     # Where the user's own sessions are, when this one stands elsewhere.
     also_hidden: tuple[Path, ...] = ()
+    # Where the lanes of a run have what is theirs alone.
+    beside: tuple[Path, ...] = ()
 
     def workspace(self, session: Session) -> Workspace:
         """Give the worktree of a session."""
@@ -201,6 +200,11 @@ class Parts:
     def bench(self, context: RunContext, session: Session, workspace: Workspace) -> Bench:
         """Give a bench at a worktree, after setup: its interpreter may be one that setup made."""
         places = self.places_after_setup(session, workspace)
+        tools = self.tools(workspace, places)
+        return context.at(tree=workspace, tools=tools, gate=self.gate(session, workspace, places))
+
+    def tools(self, workspace: Workspace, places: Policy, task_id: str | None = None) -> Tools:
+        """Give the worker's tools at a worktree, of a lane if its task is named."""
         tools: Tools = Toolbox(
             root=workspace.path,
             confinement=self.confinement,
@@ -209,25 +213,29 @@ class Parts:
             bash_timeout_s=self.settings.tool_timeout_seconds,
             ruff=find_ruff(),
         )
-        if self.wrap_tools is not None:
-            tools = self.wrap_tools(tools)
-        return context.at(tree=workspace, tools=tools, gate=self._gate(session, workspace, places))
+        return tools if self.wrap_tools is None else self.wrap_tools(tools, task_id)
 
-    def places_after_setup(self, session: Session, workspace: Workspace) -> Policy:
+    def places_after_setup(
+        self, session: Session, workspace: Workspace, *, saying: bool = True
+    ) -> Policy:
         """Name what commands may see once the project's setup has run."""
         setup = session.directory / "setup"
         made = [setup / "venv"]
         if self.facts.setup and isinstance(self.confinement, Unconfined):
             # Without a sandbox nothing is bound elsewhere: setup's own stands in the worktree.
             made.append(workspace.path / ".venv")
-        return self.places(workspace, setup, *made, saying=True)
+        return self.places(workspace, setup, *made, saying=saying)
 
-    def gate(self, session: Session, workspace: Workspace) -> Gate:
-        """Give the gate that proves trees of a session."""
-        return self._gate(session, workspace, self.places_after_setup(session, workspace))
-
-    def _gate(self, session: Session, workspace: Workspace, places: Policy) -> Gate:
-        gate = _TaskGate(
+    def gate(
+        self,
+        session: Session,
+        workspace: Workspace,
+        places: Policy | None = None,
+        suites: dict[str, SuiteRecord] | None = None,
+    ) -> Gate:
+        """Give the gate that proves trees of a session; lanes share what they know of `suites`."""
+        places = places or self.places_after_setup(session, workspace)
+        gate = TaskGate(
             workspace=workspace,
             seed_tests=session.seed_tests,
             confinement=self.confinement,
@@ -239,8 +247,8 @@ class Parts:
             timeout_s=self.settings.validator_timeout_seconds,
             scratch=self.scratch,
             stands_for=(self.source.root, workspace.path),
-            suites=fold(session.events()).suites,
-            cores=_cores(),
+            suites=fold(session.events()).suites if suites is None else suites,
+            cores=cores_here() if suites is None else 1,
         )
         gate.worker_home = places.home
         return gate
@@ -280,7 +288,8 @@ class Parts:
     ) -> Policy:
         """Name what commands at a worktree may see; `made` are virtual environments of ours."""
         settings, git = self.settings, shutil.which("git")
-        own = (settings.home, settings.sessions_dir, self.scratch, *self.also_hidden)
+        elsewhere = (*self.also_hidden, *self.beside)
+        own = (settings.home, settings.sessions_dir, self.scratch, *elsewhere)
         hidden = hidden_places(self.command_environ, *own)
         python = find_python(settings.python, self.source, hidden, made)
         if saying and python.note is not None:
@@ -297,7 +306,7 @@ class Parts:
             programs=tool_places(find_ruff(), Path(git) if git else None),
             stores=self.source.stores,
             registration=None if workspace is None else workspace.registration(),
-            git_config=self.scratch / _GIT_CONFIG,
+            git_config=self.scratch / GIT_CONFIG,
             network=settings.sandbox_network,
         )
 
@@ -327,7 +336,7 @@ def open_parts(
     ):
         renew_home(scratch / "home")
         config = clean_configuration(source)
-        (scratch / _GIT_CONFIG).write_text(config, encoding="utf-8")
+        (scratch / GIT_CONFIG).write_text(config, encoding="utf-8")
         yield Parts(
             settings=settings,
             source=source,
@@ -342,27 +351,8 @@ def open_parts(
         )
 
 
-def renew_home(home: Path) -> None:
-    """Make a home anew: what one task leaves in it must not reach the next."""
-    if home.exists():
-        remove_tree(home)
-    home.mkdir(mode=0o700)
-    (home / ".gitconfig").write_text(_GITCONFIG, encoding="utf-8")
-
-
 def _those(sink: Sink | None) -> tuple[Sink, ...]:
     return () if sink is None else (sink,)
-
-
-class _TaskGate(Gate):
-    """Be the gate, with whose baseline every task begins: the worker finds an empty home then."""
-
-    worker_home: Path | None = None
-
-    def baseline(self, task: Task, plan: Plan, base: str) -> Baseline:
-        if self.worker_home is not None:
-            renew_home(self.worker_home)
-        return super().baseline(task, plan, base)
 
 
 def _rules_of(memory: SessionState) -> Rules | None:
@@ -383,7 +373,7 @@ def require_ruff() -> Path:
     return found
 
 
-def _cores() -> int:
+def cores_here() -> int:
     """Count the cores this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))

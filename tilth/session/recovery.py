@@ -58,13 +58,13 @@ def recover(bench: Bench, found: Found, *, fresh: bool = False) -> Attempt | Non
     finish_begun(bench)
     if attempt is None:
         hear(bench)
-    retried, unwound = _retry_failed(bench, workspace)
+    retried, unwound = retry_failed(bench, workspace)
     open_task = _open_task(bench, attempt)
     tip = workspace.tip()
     if open_task is None and tip is not None:
         # Between two tasks nothing but the branch counts.
         workspace.restore(tip)
-    why = _why_fresh(bench, exchange, asked=fresh, lost=found.worktree_lost)
+    why = why_fresh(bench, exchange, asked=fresh, lost=found.worktree_lost)
     reattached = attempt if attempt is not None and why is None else None
     bench.emit(
         SessionResume(
@@ -85,7 +85,7 @@ def recover(bench: Bench, found: Found, *, fresh: bool = False) -> Attempt | Non
     )
     found.session.save_checkpoint(SessionStatus.RUNNING, bench.meter.by_role)
     if reattached is not None:
-        return _continue(bench, reattached, exchange)
+        return go_on(bench, reattached, exchange)
     if open_task is None:
         return None
     known = memory.open_tasks
@@ -102,10 +102,11 @@ def _open_attempt(bench: Bench, memory: SessionState) -> tuple[Attempt | None, E
     task = bench.record.plan.task(known.id or "")
     if exchange.thread is None or task is None:
         return None, exchange
-    return _attempt(bench, known.attempt, task, exchange), exchange
+    return attempt_of(bench, known.attempt, task, exchange), exchange
 
 
-def _attempt(bench: Bench, known: AttemptState, task: Task, exchange: Exchange) -> Attempt:
+def attempt_of(bench: Bench, known: AttemptState, task: Task, exchange: Exchange) -> Attempt:
+    """Rebuild an attempt from where its exchange stood."""
     thread = exchange.thread
     if thread is None:
         raise ValueError("an exchange without a conversation cannot be reattached")
@@ -130,6 +131,7 @@ def _attempt(bench: Bench, known: AttemptState, task: Task, exchange: Exchange) 
         met=exchange.met,
         rejections=exchange.rejections,
         unreadable=exchange.unreadable,
+        conflicted=exchange.conflicted,
     )
 
 
@@ -137,19 +139,19 @@ def _finish_landing(bench: Bench, found: Found, attempt: Attempt, exchange: Exch
     """Carry an ending through that was begun; tell whether there was one."""
     record = _commit_of(found, attempt)
     if record is not None and not record.failed:
-        _note_commit(found, attempt, record)
+        note_commit(found, attempt, record)
         landed = landing.Landed(
             commit=record.id,
             verdict=record.verdict or "",
-            score=_score(bench, attempt, record),
+            score=score_of(bench, attempt, record),
             below_bar=record.below_bar,
         )
         landing.finish(bench, attempt, landed, exchange.green_of(record.tree))
         return True
     if record is not None or attempt.task.status is Status.FAILED:
         if record is not None:
-            _note_commit(found, attempt, record)
-        landing.mark_failed(bench, attempt, _reason(record), "ended by a crash")
+            note_commit(found, attempt, record)
+        landing.mark_failed(bench, attempt, reason_of(record), "ended by a crash")
         return True
     if exchange.forced is not None and exchange.green is not None:
         landing.force_accept(bench, attempt, exchange.green, exchange.forced, told=True)
@@ -168,7 +170,8 @@ def _commit_of(found: Found, attempt: Attempt) -> CommitRecord | None:
     return None
 
 
-def _note_commit(found: Found, attempt: Attempt, record: CommitRecord) -> None:
+def note_commit(found: Found, attempt: Attempt, record: CommitRecord, ref: str = "") -> None:
+    """Put a commit on record that a crash left without its event."""
     if record.id in found.memory.commits:
         return
     attempt.emit(
@@ -178,13 +181,13 @@ def _note_commit(found: Found, attempt: Attempt, record: CommitRecord) -> None:
             parent=record.parent or attempt.base,
             kind="failed" if record.failed else "done",
             subject=record.subject,
-            ref=found.workspace.branch,
+            ref=ref or found.workspace.branch,
             evaluator_check=record.check,
         )
     )
 
 
-def _score(bench: Bench, attempt: Attempt, record: CommitRecord) -> int | None:
+def score_of(bench: Bench, attempt: Attempt, record: CommitRecord) -> int | None:
     """Give the score a landed commit was given; one below the bar has the last that there is."""
     if record.below_bar:
         return landing.last_score(bench, attempt)
@@ -192,12 +195,13 @@ def _score(bench: Bench, attempt: Attempt, record: CommitRecord) -> int | None:
     return entries[-1].score if entries and entries[-1].accepted else None
 
 
-def _reason(record: CommitRecord | None) -> FailReason:
+def reason_of(record: CommitRecord | None) -> FailReason:
+    """Read from its commit why a task failed."""
     found = _REASON.match(record.subject) if record is not None else None
     return FailReason(found.group(1)) if found else FailReason.ITER_CAP
 
 
-def _retry_failed(bench: Bench, workspace: Workspace) -> tuple[tuple[str, ...], str | None]:
+def retry_failed(bench: Bench, workspace: Workspace) -> tuple[tuple[str, ...], str | None]:
     """Put failed tasks back in line, and take a FAILED commit off the branch."""
     unwound = _unwind(bench, workspace)
     # What a person has accepted meanwhile lands as soon as no task is under way.
@@ -229,7 +233,7 @@ def _open_task(bench: Bench, attempt: Attempt | None) -> Task | None:
     return open_tasks[0] if open_tasks else None
 
 
-def _why_fresh(bench: Bench, exchange: Exchange, *, asked: bool, lost: bool) -> Fresh | None:
+def why_fresh(bench: Bench, exchange: Exchange, *, asked: bool, lost: bool) -> Fresh | None:
     """Say why a task starts a fresh conversation, or None when it goes on with its own."""
     thread, worker = exchange.thread, bench.worker
     if asked:
@@ -245,7 +249,7 @@ def _why_fresh(bench: Bench, exchange: Exchange, *, asked: bool, lost: bool) -> 
     return None
 
 
-def _continue(bench: Bench, attempt: Attempt, exchange: Exchange) -> Attempt:
+def go_on(bench: Bench, attempt: Attempt, exchange: Exchange) -> Attempt:
     """Answer what an interruption left unanswered, without running anything again."""
     for call in exchange.unanswered(CONTROL_TOOLS):
         attempt.answered[call.id] = give_result(

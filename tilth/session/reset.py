@@ -12,6 +12,7 @@ from tilth.config.secrets import Mask
 from tilth.git.picking import made_anew, unreached_by_branches
 from tilth.git.source import SourceRepo, open_source
 from tilth.git.workspace import Workspace
+from tilth.git.worktree import Worktree, registered_below
 from tilth.log.events import SessionStart
 from tilth.log.reader import read_events
 from tilth.sandbox.removal import remove_tree
@@ -112,12 +113,21 @@ def _only_here(workspace: Workspace | None) -> Iterator[str]:
             yield f"{record.id[:12]} {record.subject}"
 
 
+def _lanes(directory: Path, workspace: Workspace | None) -> tuple[Path, ...]:
+    """Name the worktrees of a session that was worked on with several jobs."""
+    folder = directory / "workspaces"
+    there = set(folder.iterdir()) if folder.is_dir() else set()
+    known = registered_below(workspace.source, folder) if workspace is not None else ()
+    return tuple(sorted(there.union(known)))
+
+
 def look(sessions: Path, name: str) -> tuple[Step, ...]:
     """Say what a reset would take away, and what is gone already."""
     directory = sessions / name
     workspace = _workspace(sessions, name)
     steps = [Step(ACCEPTED, line, there=True) for line in _only_here(workspace)]
     steps.append(Step("worktree", str(directory / "workspace"), (directory / "workspace").exists()))
+    steps += [Step("worktree", str(path), path.exists()) for path in _lanes(directory, workspace)]
     if workspace is None:
         where = f"{branch_of(name)} (its repository is not known: run this inside it)"
         steps.append(Step("branch", where, there=False))
@@ -139,6 +149,8 @@ def remove(sessions: Path, name: str) -> tuple[Step, ...]:
         lock.acquire()
     try:
         if workspace is not None:
+            for path in _lanes(directory, workspace):
+                Worktree(workspace.source, path).detach()
             workspace.remove()
         if directory.exists():
             remove_tree(directory)

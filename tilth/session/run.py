@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tilth import __version__
@@ -24,12 +24,14 @@ from tilth.model.reviewers import is_same_model
 from tilth.session.at_rest import take_up_leftovers
 from tilth.session.branch import commit_seed, make_worktree
 from tilth.session.inbox import Inbox
+from tilth.session.lane_recovery import Asked, recover_lanes
+from tilth.session.lanes import SessionLanes
 from tilth.session.parts import Parts
 from tilth.session.recovery import Found, recover
 from tilth.session.session import Session, SessionStatus
-from tilth.task.attempt import Attempt
-from tilth.task.bench import Bench
+from tilth.session.shared_record import SharedRecord
 from tilth.task.ending import Ending
+from tilth.task.lanes import Work
 
 
 @dataclass(frozen=True)
@@ -67,15 +69,21 @@ def run_session(
     memory: SessionState,
     *,
     resumed: bool = False,
-    fresh: bool = False,
+    fresh: Asked = False,
 ) -> Ending:
-    """Make what is missing, mend what a crash left if this is a resume, and work on the plan."""
+    """Make what is missing, mend what a crash left if this is a resume, and work on the plan.
+
+    A session that was ever worked on with several jobs goes on as such, with one lane if need be.
+    """
     session.hide(parts.mask)
     workspace = parts.workspace(session)
+    laned = parts.settings.jobs > 1 or memory.laned
     with parts.open_run(session, memory) as context:
+        if laned:
+            context = replace(context, record=SharedRecord(session))
         emit = context.emit
 
-        def open_bench() -> tuple[Bench, Attempt | None]:
+        def open_bench() -> Work:
             if not resumed:
                 session.save_checkpoint(SessionStatus.RUNNING)
             start = start_event(parts, session)
@@ -86,10 +94,13 @@ def run_session(
                 commit_seed(session, workspace, emit)
             parts.run_setup(session, workspace, emit, again=lost)
             bench = parts.bench(context, session, workspace)
-            if not resumed:
-                return bench, None
             found = Found(session, workspace, memory, start, worktree_lost=lost)
-            return bench, recover(bench, found, fresh=fresh)
+            if laned:
+                lanes = SessionLanes(parts, bench, session, workspace)
+                if resumed:
+                    recover_lanes(lanes, found, fresh=fresh)
+                return Work(lanes.bench, lanes=lanes)
+            return Work(bench, recover(bench, found, fresh=bool(fresh)) if resumed else None)
 
         ending = run_loop(context, open_bench)
     _take_up_late_words(parts, session)

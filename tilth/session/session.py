@@ -283,11 +283,12 @@ class Session:
         if not (again and old.splitlines()[-1:] == [flat]):
             self._files.replace("progress.txt", old + flat + b"\n")
 
-    def progress(self) -> tuple[str, ...]:
-        """Give the last lines of the story of the session."""
+    def progress(self, *of: str) -> tuple[str, ...]:
+        """Give the last lines of the story of the session, or of some tasks, in their order."""
         path = self.directory / "progress.txt"
-        text = path.read_text("utf-8", "replace") if path.exists() else ""
-        return tuple(text.splitlines()[-PROGRESS_LINES:])
+        lines = path.read_text("utf-8", "replace").splitlines() if path.exists() else []
+        told = [line for task in of for line in lines if line.startswith(f"{task} ")]
+        return tuple((told if of else lines)[-PROGRESS_LINES:])
 
     def save_summary(self, summary: Mapping[str, Any]) -> None:
         self._files.replace_json("summary.json", self._mask.data(dict(summary)))
@@ -348,8 +349,8 @@ def _read_checkpoint(path: Path) -> Checkpoint:
 
 
 def _entries(model: type[ValueT], path: Path) -> Iterator[ValueT]:
-    for number, line in enumerate(read_lines(path), start=1):
-        yield _validated(model, line, f"{path}: line {number}")
+    for at, line in enumerate(read_lines(path), start=1):
+        yield _validated(model, line, f"{path}: line {at}")
 
 
 def _validated(model: type[ValueT], content: Any, where: str) -> ValueT:

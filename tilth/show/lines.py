@@ -17,7 +17,14 @@ from tilth.contract.outcomes import FreshReason
 from tilth.log import events as ev
 from tilth.log.events import Event, Payload
 from tilth.model.messages import Role, Turn
-from tilth.show import evidence_lines, figures, handover_lines, night_lines, session_lines
+from tilth.show import (
+    evidence_lines,
+    figures,
+    handover_lines,
+    lane_lines,
+    night_lines,
+    session_lines,
+)
 from tilth.show.note import Note, Tone
 from tilth.show.progress import Progress, describe_call
 from tilth.show.reasons import SET_ASIDE, fresh_reason
@@ -173,11 +180,13 @@ def _(run: ev.ValidatorRun, now: Progress) -> Iterator[Note]:
         text = f"{run.name} is {'green' if run.passed else 'red'} before the work begins"
         yield Note("start", figures.joined((text, counts, took)), QUIET)
     elif run.passed:
-        yield Note("gate", figures.joined((run.name, counts or "passed", took)), GOOD, YES)
+        label = "landing" if run.phase == "landing" else "gate"
+        yield Note(label, figures.joined((run.name, counts or "passed", took)), GOOD, YES)
     else:
+        label = "landing" if run.phase == "landing" else "gate"
         failed = "failed" if run.exit_code is None else f"failed, exit {run.exit_code}"
         text = figures.joined((run.name, counts or failed, took))
-        yield Note("gate", text, BAD, NO, figures.telling_lines(run.output))
+        yield Note(label, text, BAD, NO, figures.telling_lines(run.output))
 
 
 @lines.register
@@ -307,6 +316,6 @@ def _(failed: ev.TaskFailed, now: Progress) -> Iterator[Note]:
     )
 
 
-_KINDS = (session_lines, evidence_lines, handover_lines, night_lines)
+_KINDS = (session_lines, evidence_lines, handover_lines, lane_lines, night_lines)
 for _say in (say for kind in _KINDS for say in kind.LINES):
     lines.register(_say)

@@ -135,9 +135,15 @@ def check_caps(account: Account) -> None:
     for reading in _readings(account):
         if reading.reached:
             raise CapReached(reading.reason, _cap_message(reading))
-        if reading.near and reading.setting not in account.warned:
-            account.warned.add(reading.setting)
+        if reading.near and _first_to_warn(account, reading.setting):
             account.emit(CapWarning(cap=reading.reason, used=reading.used, limit=reading.limit))
+
+
+def _first_to_warn(account: Account, setting: str) -> bool:
+    # One step, so that of several lanes one alone is the first.
+    before = len(account.warned)
+    account.warned.add(setting)
+    return len(account.warned) > before
 
 
 def _cap_message(reading: Reading) -> str:

@@ -13,8 +13,8 @@ from tilth.contract.case import Case
 from tilth.contract.prd import Task
 from tilth.contract.verdict import LedgerEntry
 from tilth.gate.findings import Baseline
-from tilth.log.events import BlockerRaised, Emit, Payload
-from tilth.model.messages import Conversation, ToolResult, Turn
+from tilth.log.events import BlockerRaised, Emit, LandingRefused, Payload
+from tilth.model.messages import Conversation, ToolCall, ToolResult, Turn
 from tilth.task.budget import Allowance
 from tilth.task.obstacles import Met, met_in
 from tilth.task.watch import Repeats, Verified
@@ -35,6 +35,16 @@ class RedCase:
     tree: str
     told: str
     times: int = 1
+
+
+@dataclass(frozen=True)
+class Accepted:
+    """Hold what was accepted and waits for its turn to land, and as what it will land."""
+
+    green: Green
+    verdict: str
+    score: int | None
+    below_bar: bool = False
 
 
 @dataclass(frozen=True)
@@ -113,6 +123,19 @@ class Attempt:
     ruled: dict[str, LedgerEntry] = field(default_factory=dict)
     rulings: dict[str, BlockerRaised] = field(default_factory=dict)
     open_review: OpenReview | None = None
+    # With several jobs: what waits for its turn to land, what was ruled on it once it was merged,
+    # and a landing that was refused and of which the worker was not told yet.
+    accepted: Accepted | None = None
+    ruled_merged: LedgerEntry | None = None
+    refused: LandingRefused | None = None
+    # The files in which it was in conflict with what had landed.
+    conflicted: tuple[str, ...] = ()
+
+    @property
+    def open_call(self) -> ToolCall | None:
+        """Give the case or blocker of the last answer that waits for its result."""
+        calls = self.open_turn.tool_calls if self.open_turn else ()
+        return next((call for call in calls if call.id not in self.answered), None)
 
     def tell(self, payload: Payload) -> None:
         """Record what happened, and count what of it stood in the way."""

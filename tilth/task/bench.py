@@ -6,7 +6,9 @@ own there.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Protocol
@@ -49,6 +51,8 @@ class Gate(Protocol):
     """Prove a tree by its validators."""
 
     def baseline(self, task: Task, plan: Plan, base: str) -> Baseline: ...
+
+    def baseline_onto(self, task: Task, plan: Plan, base: str, known: Baseline) -> Baseline: ...
 
     def validate(
         self, task: Task, plan: Plan, base: str, tree: str, baseline: Baseline
@@ -101,9 +105,13 @@ class Tree(Protocol):
 
     def fingerprint(self) -> str | None: ...
 
+    def tree_of(self, rev: str) -> str: ...
+
     def commit(self, *, tree: str, parent: str, message: CommitMessage) -> str: ...
 
     def restore(self, rev: str) -> None: ...
+
+    def keep_aside(self, ref: str, *, tree: str, parent: str, message: CommitMessage) -> str: ...
 
     def set_aside(self, ref: str, commit: str, back_to: str) -> None: ...
 
@@ -137,7 +145,7 @@ class Record(Protocol):
 
     def append_progress(self, line: str, *, again: bool = False) -> None: ...
 
-    def progress(self) -> tuple[str, ...]: ...
+    def progress(self, *of: str) -> tuple[str, ...]: ...
 
     def seed_meta(self) -> Mapping[str, Any]: ...
 
@@ -152,6 +160,14 @@ class Record(Protocol):
 
 def _never_measured(model: str) -> None:
     """Know nothing of any evaluator."""
+
+
+class Lane(Protocol):
+    """Be one of several worktrees in which tasks of a session are worked on at the same time."""
+
+    def stand_at(self, base: str) -> bool: ...
+
+    def put(self, tree: str) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -181,15 +197,19 @@ class RunContext:
     leftovers: Leftovers | None = field(default=None, kw_only=True)
     # How often a model is known to be wrong as an evaluator, in words for its commits.
     measured: Callable[[str], str | None] = field(default=_never_measured, kw_only=True)
+    # For what several lanes must not do at once: words taken up, requests numbered, caps warned of.
+    one_at_a_time: AbstractContextManager[Any] = field(
+        default_factory=threading.RLock, kw_only=True
+    )
 
     def stamp(self) -> str:
         """Write the present moment."""
         return stamp(self.clock.now())
 
-    def at(self, *, tree: Tree, tools: Tools, gate: Gate) -> Bench:
+    def at(self, *, tree: Tree, tools: Tools, gate: Gate, lane: Lane | None = None) -> Bench:
         """Give a bench at one worktree; several can share a run."""
         shared = {field.name: getattr(self, field.name) for field in fields(RunContext)}
-        return Bench(**shared, tree=tree, tools=tools, gate=gate)
+        return Bench(**shared, tree=tree, tools=tools, gate=gate, lane=lane)
 
 
 @dataclass(frozen=True)
@@ -199,3 +219,9 @@ class Bench(RunContext):
     tree: Tree
     tools: Tools
     gate: Gate
+    # One of several worktrees: what is accepted here waits for its turn to land.
+    lane: Lane | None = None
+
+    @property
+    def queued(self) -> bool:
+        return self.lane is not None

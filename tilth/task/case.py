@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 
 from tilth.contract.case import Case
 from tilth.contract.prd import Plan
@@ -14,6 +15,8 @@ from tilth.task.attempt import Attempt, Green, OpenReview, Snapshot, Submission
 from tilth.task.bench import Bench
 from tilth.task.opening import baseline_of, validator_run
 from tilth.task.review import judged
+
+_MARKER = re.compile(rb"(?m)^(<{7} landed|>{7} this-change)\b")
 
 
 def snapshot(bench: Bench, attempt: Attempt) -> Snapshot:
@@ -63,6 +66,14 @@ def mechanical_reject(bench: Bench, attempt: Attempt, seen: Snapshot) -> LedgerE
     """Reject what needs no judgement: a nested repository, or no change at all."""
     if is_untouched(bench, attempt, seen):
         return untouched_reject(bench, attempt, seen)
+    marked = still_marked(bench, attempt, seen.tree)
+    if marked:
+        return harness_reject(
+            judged(bench, attempt, seen, {}),
+            category=RejectionCategory.SPEC_VIOLATION,
+            concern=f"Conflict markers are left in {', '.join(marked)}.",
+            next_step="Resolve each conflict so that both changes hold, and remove its markers.",
+        )
     if not seen.nested:
         return None
     return harness_reject(
@@ -71,6 +82,12 @@ def mechanical_reject(bench: Bench, attempt: Attempt, seen: Snapshot) -> LedgerE
         concern=f"The worktree holds a nested git repository: {', '.join(seen.nested)}.",
         next_step="Remove it, or turn it into plain files.",
     )
+
+
+def still_marked(bench: Bench, attempt: Attempt, tree: str) -> tuple[str, ...]:
+    """Name the files in which a conflict with what has landed is marked as ever."""
+    texts = {path: bench.tree.read(tree, path) or b"" for path in attempt.conflicted}
+    return tuple(path for path, text in texts.items() if _MARKER.search(text))
 
 
 def validate(bench: Bench, attempt: Attempt, plan: Plan, submission: Submission) -> Validation:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tilth.base.errors import CorruptSession, DiskError
 from tilth.contract.operator_requests import still_open
-from tilth.contract.outcomes import ExitCode, StopReason, exit_code
-from tilth.contract.prd import Status
+from tilth.contract.outcomes import ExitCode, FailReason, StopReason, exit_code
+from tilth.contract.prd import Status, Task
 from tilth.log.events import Stop
-from tilth.task.bench import RunContext
+from tilth.task.bench import Bench, RunContext
+from tilth.task.final_tip import prove_tip
 
 
 @dataclass(frozen=True)
@@ -21,8 +23,38 @@ class Ending:
     detail: str
 
 
-def stop(context: RunContext, reason: StopReason, detail: str, *, tip_red: bool) -> Ending:
-    """Record that a run stopped; `tip_red` is of all its work together."""
+@dataclass(frozen=True)
+class Halt:
+    """Say why the work ended; `tip_red` is of all of it together."""
+
+    reason: StopReason
+    detail: str
+    tip_red: bool = False
+
+
+def out_of_work(bench: Bench, failures: Sequence[Task] = ()) -> Halt:
+    """Say why no task is left to work on: the first failure of this start, or the end of all."""
+    plan = bench.record.plan
+    # A person may have sent one back or accepted it since; one that waited for that may be left.
+    failed = {task.id: task for task in plan.with_status(Status.FAILED)}
+    first = next((task for task in failures if task.id in failed), None)
+    first = first or next(iter(failed.values()), None)
+    if first is not None:
+        reason = bench.words.state.task(first.id).reason or FailReason.ITER_CAP
+        return Halt(StopReason(reason), f"{first.id} failed: {reason}")
+    if plan.all_done:
+        red = prove_tip(bench)
+        said = f"; but red on the final tip: {', '.join(red)}" if red else ""
+        early = f"; {bench.leftovers.over}" if bench.leftovers and bench.leftovers.over else ""
+        whole = f"{len(plan.tasks)} of {len(plan.tasks)}{said}{early}"
+        return Halt(StopReason.ALL_DONE, whole, tip_red=bool(red))
+    waiting = ", ".join(task.id for task in plan.tasks if task.status is not Status.DONE)
+    return Halt(StopReason.ERROR, f"no task can be started; not done: {waiting}")
+
+
+def stop(context: RunContext, halt: Halt) -> Ending:
+    """Record that a run stopped."""
+    reason, detail, tip_red = halt.reason, halt.detail, halt.tip_red
     code = exit_code(
         reason,
         request_open=_waits(context),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from tilth.contract.operator_word import Verb
+from collections.abc import Collection, Mapping
+
+from tilth.contract.operator_word import OperatorWord, Verb
 from tilth.contract.verdict import LedgerEntry
 from tilth.task import acceptance
 from tilth.task.attempt import Attempt
@@ -15,16 +17,51 @@ def hear(bench: Bench, attempt: Attempt | None = None) -> None:
 
     A commit is made between two tasks alone: under one that is at work the branch must not move.
     """
-    exchange = _exchange(attempt) if attempt else None
-    for word in waiting(bench):
-        if word.verb is Verb.STOP:
-            continue
-        if not lands(bench.record.plan, word):
-            spoken = take_up(bench, word, exchange)
-            if attempt is not None and spoken.note is not None:
-                attempt.notes.append(spoken.note)
-        elif attempt is None:
-            acceptance.accept(bench, word)
+    with bench.one_at_a_time:
+        for word in waiting(bench):
+            if word.verb is Verb.STOP or (bench.queued and not _is_for(word, attempt)):
+                continue
+            if not lands(bench.record.plan, word):
+                _take_up(bench, word, attempt)
+            elif attempt is None:
+                acceptance.accept(bench, word)
+
+
+def hear_for(
+    bench: Bench, busy: Collection[str], accepted: Mapping[str, Attempt], *, landing: bool
+) -> None:
+    """Take up what was said to tasks that no lane is at work on; the busy hear for themselves.
+
+    A note to one that was accepted stands in its next message, should it ever have one. What asks
+    for a commit waits while another is made.
+    """
+    if not bench.words.waiting():
+        return
+    with bench.one_at_a_time:
+        for word in waiting(bench):
+            if word.verb is Verb.STOP or (word.task in busy and word.verb is not Verb.ANSWER):
+                continue
+            if lands(bench.record.plan, word):
+                if not landing:
+                    acceptance.accept(bench, word)
+            elif word.task is not None or not busy:
+                tells = word.verb is Verb.TELL
+                _take_up(bench, word, accepted.get(word.task or "") if tells else None)
+
+
+def _is_for(word: OperatorWord, attempt: Attempt | None) -> bool:
+    """Tell whether a word is a lane's own to hear; a note to nobody in particular is anybody's."""
+    if attempt is None or word.verb is Verb.ANSWER:
+        return False
+    return word.task == attempt.task.id or (word.verb is Verb.TELL and word.task is None)
+
+
+def _take_up(bench: Bench, word: OperatorWord, attempt: Attempt | None) -> None:
+    if bench.queued and attempt is not None and word.task is None:
+        word = word.model_copy(update={"task": attempt.task.id})
+    spoken = take_up(bench, word, _exchange(attempt) if attempt else None)
+    if attempt is not None and spoken.note is not None:
+        attempt.notes.append(spoken.note)
 
 
 def deliver(attempt: Attempt) -> None:
@@ -37,9 +74,10 @@ def deliver(attempt: Attempt) -> None:
 def hear_verdict(bench: Bench, attempt: Attempt, call_id: str) -> LedgerEntry | None:
     """Give a person's reject of the case under review, if one has come: it ends the review."""
     exchange = _exchange(attempt, case=call_id)
-    for word in waiting(bench):
-        if word.verb is Verb.REJECT and word.task == attempt.task.id:
-            return take_up(bench, word, exchange).entry
+    with bench.one_at_a_time:
+        for word in waiting(bench):
+            if word.verb is Verb.REJECT and word.task == attempt.task.id:
+                return take_up(bench, word, exchange).entry
     return None
 
 

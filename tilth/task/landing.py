@@ -25,7 +25,7 @@ from tilth.log.events import (
     TaskFailed,
     TaskForceAccepted,
 )
-from tilth.task.attempt import Attempt, Green
+from tilth.task.attempt import Accepted, Attempt, Green
 from tilth.task.bench import Bench
 from tilth.task.obstacles import worst
 
@@ -67,7 +67,7 @@ def set_aside_ref(session: str, task_id: str) -> str:
 
 def land(bench: Bench, attempt: Worked, green: Green, *, verdict: str, score: int | None) -> None:
     """Commit an accepted tree, then mark its task done."""
-    _commit_done(bench, attempt, green, verdict=verdict, score=score, below_bar=False)
+    _done(bench, attempt, green, verdict=verdict, score=score, below_bar=False)
 
 
 def force_accept(
@@ -79,12 +79,12 @@ def force_accept(
     """
     score = last_score(bench, attempt)
     if attempt.task.status is Status.IN_PROGRESS:
-        _move(bench, attempt, Status.PENDING_EVAL)
+        move(bench, attempt, Status.PENDING_EVAL)
     if not told:
         attempt.emit(TaskForceAccepted(score=score, reason=reason))
     text = f"accepted below the bar ({reason}), score {_shown(score)}"
     _request(bench, attempt, "below_bar", text)
-    _commit_done(bench, attempt, green, verdict=FORCED, score=score, below_bar=True)
+    _done(bench, attempt, green, verdict=FORCED, score=score, below_bar=True)
 
 
 def fail(bench: Bench, attempt: Attempt, reason: FailReason, detail: str) -> None:
@@ -92,6 +92,10 @@ def fail(bench: Bench, attempt: Attempt, reason: FailReason, detail: str) -> Non
     frozen = bench.tree.freeze(attempt.base)
     task = attempt.task
     message = failed_message(reason, task.id, task.title, session=bench.record.id)
+    if bench.queued:
+        keep_aside(bench, attempt, frozen.tree, message)
+        mark_failed(bench, attempt, reason, detail)
+        return
     commit = _commit(bench, attempt, frozen.tree, message, kind="failed")
     if bench.settings.on_exhausted.effective(bench.record.plan) is OnExhausted.SKIP:
         # Nothing may be built on work that failed.
@@ -104,7 +108,7 @@ def mark_failed(bench: Bench, attempt: Attempt, reason: FailReason, detail: str)
     """Mark a task failed that has its commit; steps that were taken already are left alone."""
     again = attempt.task.status is Status.FAILED
     if not again:
-        _move(bench, attempt, Status.FAILED)
+        move(bench, attempt, Status.FAILED)
     line = f"{attempt.task.id} failed: {attempt.task.title}"
     bench.record.append_progress(line, again=again)
     attempt.emit(
@@ -129,7 +133,7 @@ def flag_seed(bench: Bench, attempt: Attempt, concern: str | None) -> None:
         _request(bench, attempt, "seed_concern", concern.strip())
 
 
-def _commit_done(
+def _done(
     bench: Bench,
     attempt: Worked,
     green: Green,
@@ -138,21 +142,32 @@ def _commit_done(
     score: int | None,
     below_bar: bool,
 ) -> None:
-    task = attempt.task
-    judged = verdict == Decision.ACCEPT
+    accepted = Accepted(green, verdict, score, below_bar)
+    if bench.queued and isinstance(attempt, Attempt):
+        attempt.accepted = accepted
+        move(bench, attempt, Status.ACCEPTED)
+    else:
+        commit_done(bench, attempt, accepted)
+
+
+def commit_done(bench: Bench, attempt: Worked, accepted: Accepted) -> None:
+    """Commit what was accepted onto its base, at which the branch stands, and mark it done."""
+    task, green = attempt.task, accepted.green
+    judged = accepted.verdict == Decision.ACCEPT
     message = done_message(
         task.id,
         task.title,
         session=bench.record.id,
-        verdict=verdict,
-        below_bar=below_bar,
+        verdict=accepted.verdict,
+        below_bar=accepted.below_bar,
         round=task.round,
         summary=green.case.summary,
         criteria=task.acceptance_criteria,
         check=bench.measured(bench.evaluator_for(task).name) if judged else None,
     )
     commit = _commit(bench, attempt, green.tree, message, kind="done")
-    finish(bench, attempt, Landed(commit, verdict, score, below_bar), green)
+    landed = Landed(commit, accepted.verdict, accepted.score, accepted.below_bar)
+    finish(bench, attempt, landed, green)
 
 
 def finish(bench: Bench, attempt: Worked, landed: Landed, green: Green | None) -> None:
@@ -160,8 +175,8 @@ def finish(bench: Bench, attempt: Worked, landed: Landed, green: Green | None) -
     again = attempt.task.status is Status.DONE
     if not again:
         if attempt.task.status is Status.IN_PROGRESS:
-            _move(bench, attempt, Status.PENDING_EVAL)
-        _move(
+            move(bench, attempt, Status.PENDING_EVAL)
+        move(
             bench,
             attempt,
             Status.DONE,
@@ -184,7 +199,25 @@ def finish(bench: Bench, attempt: Worked, landed: Landed, green: Green | None) -
             below_bar=landed.below_bar,
         )
     )
-    bench.tree.restore(landed.commit)
+    if not bench.queued:
+        bench.tree.restore(landed.commit)
+
+
+def keep_aside(bench: Bench, attempt: Attempt, tree: str, message: CommitMessage) -> None:
+    """Keep work of a lane that does not come into the branch, under a ref of its own."""
+    ref = set_aside_ref(bench.record.id, attempt.task.id)
+    message = _without_secrets(bench, message)
+    commit = bench.tree.keep_aside(ref, tree=tree, parent=attempt.base, message=message)
+    attempt.emit(
+        Committed(
+            commit=commit,
+            tree=tree,
+            parent=attempt.base,
+            kind="failed",
+            subject=message.subject,
+            ref=ref,
+        )
+    )
 
 
 def _remark(landed: Landed) -> str:
@@ -204,8 +237,7 @@ def _shown(score: int | None) -> str:
 
 
 def _commit(bench: Bench, attempt: Worked, tree: str, message: CommitMessage, *, kind: str) -> str:
-    # Trailers are the harness's own words, and a key that is one of them must not break them.
-    message = bench.mask.data(message).model_copy(update={"trailers": message.trailers})
+    message = _without_secrets(bench, message)
     commit = bench.tree.commit(tree=tree, parent=attempt.base, message=message)
     attempt.emit(
         Committed(
@@ -221,9 +253,18 @@ def _commit(bench: Bench, attempt: Worked, tree: str, message: CommitMessage, *,
     return commit
 
 
-def _move(bench: Bench, attempt: Worked, to: Status, **changes: object) -> None:
-    attempt.task = attempt.task.moved(to, **changes)
-    bench.record.save_task(attempt.task)
+def _without_secrets(bench: Bench, message: CommitMessage) -> CommitMessage:
+    # Trailers are the harness's own words, and a key that is one of them must not break them.
+    hidden: CommitMessage = bench.mask.data(message)
+    return hidden.model_copy(update={"trailers": message.trailers})
+
+
+def move(bench: Bench, attempt: Worked, to: Status, **changes: object) -> None:
+    """Move a task to its next status, here and in the session's plan."""
+    # A reattached task may stand there already.
+    if attempt.task.status is not to:
+        attempt.task = attempt.task.moved(to, **changes)
+        bench.record.save_task(attempt.task)
 
 
 def flag_red_done(bench: Bench, task: Task, emit: Emit, tests: Sequence[str]) -> None:
@@ -239,6 +280,11 @@ def _request(bench: Bench, attempt: Attempt, kind: str, text: str) -> None:
 
 def _put(bench: Bench, task: Task, emit: Emit, kind: str, text: str) -> None:
     """Put a question or a flag to a person, once, even if a crash came in between."""
+    with bench.one_at_a_time:
+        _put_once(bench, task, emit, kind, text)
+
+
+def _put_once(bench: Bench, task: Task, emit: Emit, kind: str, text: str) -> None:
     lines = bench.record.requests()
     text = bench.mask.known(text)
     # A question that was answered may be put again in the same words.

@@ -137,7 +137,7 @@ def baseline_of(bench: Bench, attempt: Attempt) -> Baseline:
 
 
 def validator_run(
-    bench: Bench, report: Report, *, phase: Literal["base", "case", "final"], tree: str
+    bench: Bench, report: Report, *, phase: Literal["base", "case", "landing", "final"], tree: str
 ) -> ValidatorRun:
     """Make the event of one validator's report; its output is masked like a tool's."""
     return ValidatorRun(
@@ -165,9 +165,17 @@ def worker_view(bench: Bench, task: Task, plan: Plan, base: str) -> WorkerView:
         ledger=bench.record.read_ledger(task.id),
         conventions=conventions(bench, base),
         background=_background(bench),
-        progress=bench.record.progress(),
+        progress=_progress(bench, task, plan),
         notes=bench.words.state.notes_on(task.id),
     )
+
+
+def _progress(bench: Bench, task: Task, plan: Plan) -> tuple[str, ...]:
+    """Give the story so far; what other lanes do is none of a worker's business."""
+    if not bench.queued:
+        return bench.record.progress()
+    before = [item.id for item in plan.upstream_of(task)]
+    return bench.record.progress(*before) if before else ()
 
 
 def _root(files: Iterable[str]) -> tuple[str, ...]:

@@ -162,6 +162,8 @@ def understand(hearing: Hearing, word: OperatorWord, exchange: Exchange | None) 
         return OperatorSpoke(**{**said, "task": task.id}, tree=tree)
     entry = _entry(hearing, known, {**said, "task": task.id})
     about = _sent_back(hearing, task, exchange, entry)
+    if task.status is Status.ACCEPTED:
+        about = {"ends": True}
     return OperatorSpoke(**{**said, "task": task.id}, tree=tree, entry=entry, **about)
 
 

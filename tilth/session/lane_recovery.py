@@ -1,0 +1,217 @@
+"""Recovery with several jobs: what a resume mends in every lane, and how each task goes on.
+
+As with one job everything is decided from the log and from git. A task whose commit stands is
+finished, one whose failure was begun is failed, one that was accepted waits for its turn again, one
+whose landing was refused goes on from the merge, and all others in their own conversations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from tilth.contract.outcomes import Fresh, FreshReason
+from tilth.contract.prd import Status
+from tilth.git.commits import CommitRecord, failed_message
+from tilth.log.events import Committed, Judging, SessionResume
+from tilth.log.reattach import Exchange, exchange_of
+from tilth.log.task_state import TaskState
+from tilth.session.lanes import SessionLanes
+from tilth.session.recovery import (
+    Found,
+    attempt_of,
+    go_on,
+    note_commit,
+    reason_of,
+    retry_failed,
+    score_of,
+    why_fresh,
+)
+from tilth.session.session import SessionStatus
+from tilth.task import landing
+from tilth.task.acceptance import finish_begun
+from tilth.task.attempt import Accepted, Attempt, Green
+from tilth.task.bench import Bench
+from tilth.task.landing_turn import go_on_from
+from tilth.task.lanes import LaneWork
+from tilth.task.words import settle
+
+_AT_WORK = (Status.IN_PROGRESS, Status.PENDING_EVAL)
+# Whether to begin anew all that was under way, or which of it.
+Asked = bool | Collection[str]
+
+
+@dataclass(frozen=True)
+class _Reopened:
+    """Hold a lane that was found again, where its exchange stood, and why it cannot go on."""
+
+    work: LaneWork
+    exchange: Exchange
+    lost: bool
+
+
+def recover_lanes(lanes: SessionLanes, found: Found, *, fresh: Asked = False) -> None:
+    """Mend what a crash left in every lane, log the resume, and have each task ready to go on."""
+    bench, memory = lanes.bench, found.memory
+    settle(bench)
+    reopened = [_reopen(lanes, found, known) for known in memory.open_tasks]
+    open_lanes = [each for each in reopened if each is not None]
+    settle(bench)
+    finish_begun(bench)
+    retried, unwound = retry_failed(bench, found.workspace)
+    anew = [each.work.task.id for each in open_lanes if _begin_anew(found, each, fresh)]
+    going = [each for each in open_lanes if each.work.attempt is not None]
+    bench.emit(
+        SessionResume(
+            last_stop=memory.last_stop,
+            retried=retried,
+            pending=tuple(task.id for task in bench.record.plan.with_status(Status.PENDING)),
+            unwound_commit=unwound,
+            reattached=going[0].work.task.id if going else None,
+            lanes=tuple(each.work.task.id for each in going),
+            anew=tuple(anew),
+            worktree_lost=found.worktree_lost or any(each.lost for each in open_lanes),
+            judging=Judging.of(found.start),
+            settings=found.start.settings,
+            until=found.start.until,
+        )
+    )
+    found.session.save_checkpoint(SessionStatus.RUNNING, bench.meter.by_role)
+    for each in going:
+        if each.work.attempt is not None:
+            go_on(each.work.bench, each.work.attempt, each.exchange)
+
+
+def _reopen(lanes: SessionLanes, found: Found, known: TaskState) -> _Reopened | None:
+    """Give a task its lane back, unless it has ended."""
+    task = lanes.bench.record.plan.task(known.id or "")
+    if task is None:
+        return None
+    exchange = exchange_of(known, found.memory)
+    work, lost = lanes.reopen(task, known.attempt.base)
+    if task.status is Status.PENDING:
+        # Sent back by a person: what stands there is kept when it begins again.
+        lanes.forget(task.id)
+        return None
+    if exchange.thread is None:
+        return _Reopened(work, exchange, lost)
+    work.attempt = attempt = attempt_of(work.bench, known.attempt, task, exchange)
+    if _finish(work.bench, found, known, attempt, exchange):
+        lanes.forget(task.id)
+        return None
+    if _take_up_refusal(work.bench, attempt, exchange):
+        return _Reopened(work, exchange, lost=False)
+    if attempt.task.status is Status.ACCEPTED:
+        _wait_again(work.bench, attempt, exchange)
+        return _Reopened(work, exchange, lost=False)
+    return _Reopened(work, exchange, lost)
+
+
+def _finish(
+    bench: Bench, found: Found, known: TaskState, attempt: Attempt, exchange: Exchange
+) -> bool:
+    """Carry an ending through that was begun; tell whether it has ended."""
+    record = _landed(found, attempt)
+    if record is not None:
+        note_commit(found, attempt, record)
+        verdict, below = record.verdict or "", record.below_bar
+        score = score_of(bench, attempt, record)
+        case = exchange.submitted.case if exchange.submitted else None
+        green = Green(record.tree, case) if case else exchange.green
+        landing.finish(bench, attempt, landing.Landed(record.id, verdict, score, below), green)
+        return True
+    failed = _failed_commit(found, known, attempt)
+    if failed is not None or attempt.task.status is Status.FAILED:
+        if failed is not None:
+            ref = landing.set_aside_ref(found.session.id, attempt.task.id)
+            note_commit(found, attempt, failed, ref)
+        landing.mark_failed(bench, attempt, reason_of(failed), "ended by a crash")
+        return True
+    forced = exchange.forced
+    if forced is not None and exchange.green and attempt.task.status is not Status.ACCEPTED:
+        # It waits for its turn from here on.
+        landing.force_accept(bench, attempt, exchange.green, forced, told=True)
+    return False
+
+
+def _landed(found: Found, attempt: Attempt) -> CommitRecord | None:
+    task, seed = attempt.task, found.memory.seed
+    start = seed.commit if seed else found.session.start_commit
+    mine = (one for one in found.workspace.commits(start) if one.task == task.id)
+    return next((one for one in mine if not one.failed and one.round == task.round), None)
+
+
+def _failed_commit(found: Found, known: TaskState, attempt: Attempt) -> CommitRecord | None:
+    """Give the commit of a failure that was begun; an older one was taken up by this attempt."""
+    aside = found.workspace.aside(landing.set_aside_ref(found.session.id, attempt.task.id))
+    if aside is None:
+        return None
+    mine = known.attempt.last(Committed)
+    if aside in found.memory.commits and (mine is None or mine.commit != aside):
+        return None
+    return found.workspace.record(aside)
+
+
+def _take_up_refusal(bench: Bench, attempt: Attempt, exchange: Exchange) -> bool:
+    """Go on from a merge of which the worker was not told; tell whether there is one."""
+    refused = exchange.refused
+    if refused is None or (refused.call_id is not None and attempt.open_call is None):
+        return False
+    # It stands in the log, and no answer has come since: it can be made again.
+    go_on_from(bench, attempt, refused)
+    if refused.call_id is None:
+        # The rebuilt conversation holds it already.
+        attempt.refused = None
+    return True
+
+
+def _wait_again(bench: Bench, attempt: Attempt, exchange: Exchange) -> None:
+    """Have an accepted task wait for its turn, with what was ruled on it."""
+    submitted, green = exchange.submitted, exchange.green
+    if attempt.accepted is not None:
+        return
+    if exchange.forced is not None and green is not None:
+        score = landing.last_score(bench, attempt)
+        attempt.accepted = Accepted(green, landing.FORCED, score, below_bar=True)
+        return
+    if submitted is None:
+        raise ValueError(f"{attempt.task.id} is accepted, but its log holds no case")
+    own = [entry for entry in exchange.verdicts if entry.tree == submitted.tree]
+    merged = [entry for entry in exchange.verdicts if entry.tree != submitted.tree]
+    verdict, score = landing.NOT_EVALUATED, None
+    if own:
+        verdict = landing.UNPARSED if own[-1].parse_failed else str(own[-1].verdict)
+        score = own[-1].score
+    attempt.accepted = Accepted(Green(submitted.tree, submitted.case), verdict, score)
+    attempt.ruled_merged = merged[-1] if merged else None
+    # They are about its landing, and not for the worker to hear.
+    attempt.ruled = {}
+
+
+def _begin_anew(found: Found, reopened: _Reopened, fresh: Asked) -> bool:
+    """Have a task begin anew that cannot or shall not go on; tell whether it does."""
+    work = reopened.work
+    status = work.attempt.task.status if work.attempt else work.task.status
+    if status not in _AT_WORK:
+        return False
+    asked = fresh if isinstance(fresh, bool) else work.task.id in fresh
+    why = why_fresh(work.bench, reopened.exchange, asked=asked, lost=reopened.lost)
+    if why is None:
+        return False
+    if why.reason is FreshReason.ASKED:
+        _keep_files(work, found)
+    work.task = work.attempt.task if work.attempt else work.task
+    work.attempt, work.why = None, why or Fresh(FreshReason.TAKEN_UP)
+    return True
+
+
+def _keep_files(work: LaneWork, found: Found) -> None:
+    """Keep what an attempt left that is not to go on, and begin with clean files."""
+    base, lane = work.base or "", work.bench.lane
+    if lane is None:
+        return
+    tree = work.bench.tree.freeze(base).tree
+    message = failed_message("fresh", work.task.id, work.task.title, session=found.session.id)
+    ref = f"{landing.set_aside_ref(found.session.id, work.task.id)}.fresh"
+    work.bench.tree.keep_aside(ref, tree=tree, parent=base, message=message)
+    lane.put(base)

@@ -1,0 +1,194 @@
+"""The turn to land: an accepted change put onto what has landed before it, and proven there.
+
+No worktree is touched until a landing is refused. Then what has landed is merged into the task's
+files, it counts from there, and its conversation goes on. The event comes first, so that a crash at
+any step is mended from the log.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from tilth.base.failpoint import reach
+from tilth.contract.ledger_text import format_reject_feedback
+from tilth.contract.outcomes import Refused
+from tilth.contract.prd import Status
+from tilth.contract.verdict import LedgerEntry
+from tilth.gate.findings import Baseline, Validation
+from tilth.git.changes import same_patch
+from tilth.log.events import LandingRefused
+from tilth.model.messages import ToolResult
+from tilth.task import landing, review
+from tilth.task.attempt import Accepted, Attempt, Green, Submission
+from tilth.task.bench import Bench
+from tilth.task.landing_briefs import conflict_told, red_told, rejected_told
+from tilth.task.opening import validator_run
+from tilth.task.review import Evidence
+from tilth.task.tool_turns import give_result
+
+Judge = Callable[[Bench, Attempt, Submission, Evidence], LedgerEntry]
+
+
+@dataclass(frozen=True)
+class OnTip:
+    """Hold an accepted change on the branch's tip, where it passed the gate.
+
+    `attempt` counts from the tip. A change `reads_differently` if its patch is not the one that
+    was judged.
+    """
+
+    attempt: Attempt
+    accepted: Accepted
+    submission: Submission
+    validation: Validation
+    reads_differently: bool = False
+
+
+def tip_of(bench: Bench) -> str:
+    """Name the tip as the session left it, wherever the branch is now."""
+    return bench.words.state.tip or bench.record.start_commit
+
+
+def put_onto_tip(bench: Bench, attempt: Attempt, accepted: Accepted) -> OnTip | LandingRefused:
+    """Merge an accepted change onto the tip and run the gate there, or say why it cannot land."""
+    onto, green = tip_of(bench), accepted.green
+    if bench.tree.tree_of(onto) == bench.tree.tree_of(attempt.base):
+        # Nothing has come between: this very tree has passed.
+        seen, there = _submission(bench, attempt, green), dataclasses.replace(attempt, base=onto)
+        return OnTip(there, accepted, seen, Validation(reports=()))
+    merged = bench.tree.merge(base=attempt.base, onto=onto, change=green.tree)
+    if not merged.clean:
+        told = conflict_told(merged.conflicts, merged.conflicted)
+        said = "\n".join(conflict.message for conflict in merged.conflicts)
+        about = {"files": merged.conflicted, "report": said}
+        return _refusal(bench, attempt, Refused.CONFLICT, onto, merged.tree, told, **about)
+    known, validation = _prove(bench, attempt, onto, merged.tree)
+    for report in validation.reports:
+        attempt.emit(validator_run(bench, report, phase="landing", tree=merged.tree))
+    if not validation.passed:
+        said = bench.mask.result(validation.render())
+        told = red_told(said)
+        return _refusal(bench, attempt, Refused.GATE, onto, merged.tree, told, report=said)
+    on_tip = dataclasses.replace(attempt, base=onto, baseline=known)
+    before = bench.tree.diff(attempt.base, green.tree)
+    seen = _submission(bench, on_tip, Green(merged.tree, green.case))
+    # What nobody accepted in the first place is not put to the evaluator again.
+    differs = not accepted.below_bar and not same_patch(before, seen.diff)
+    return OnTip(on_tip, accepted, seen, validation, reads_differently=differs)
+
+
+def judged_again(
+    bench: Bench, attempt: Attempt, on_tip: OnTip, judge: Judge
+) -> OnTip | LandingRefused:
+    """Have a change judged that reads differently where it lands, unless that was done."""
+    seen, entry = on_tip.submission, attempt.ruled_merged
+    if entry is None or entry.tree != seen.tree:
+        entry = judge(bench, on_tip.attempt, seen, Evidence(on_tip.validation))
+        call = attempt.open_call
+        review.record(bench, attempt, call.id if call else "", entry)
+    if entry.accepted:
+        verdict = landing.UNPARSED if entry.parse_failed else str(entry.verdict)
+        accepted = dataclasses.replace(on_tip.accepted, verdict=verdict, score=entry.score)
+        return dataclasses.replace(on_tip, accepted=accepted)
+    number = len(bench.record.read_ledger(attempt.task.id)) - 1
+    told = rejected_told(format_reject_feedback(entry, number))
+    onto = on_tip.attempt.base
+    return _refusal(bench, attempt, Refused.VERDICT, onto, seen.tree, told)
+
+
+def _submission(bench: Bench, attempt: Attempt, green: Green) -> Submission:
+    diff = bench.tree.diff(attempt.base, green.tree)
+    digest = hashlib.sha256(diff.encode("utf-8", "surrogatepass")).hexdigest()
+    return Submission(green.tree, (), diff, digest, green.case)
+
+
+def _prove(bench: Bench, attempt: Attempt, onto: str, tree: str) -> tuple[Baseline, Validation]:
+    """Run the gate on a merged tree; what is red is held against the tip itself before it counts.
+
+    What the task's own base was known for is enough to pass.
+    """
+    task, plan, gate = attempt.task, bench.record.plan, bench.gate
+    if attempt.baseline is not None:
+        known = gate.baseline_onto(task, plan, onto, attempt.baseline)
+        validation = gate.validate(task, plan, onto, tree, known)
+        if validation.passed:
+            return known, validation
+    there = gate.baseline(task, plan, onto)
+    return there, gate.validate(task, plan, onto, tree, there)
+
+
+def _refusal(
+    bench: Bench,
+    attempt: Attempt,
+    cause: Refused,
+    onto: str,
+    tree: str,
+    told: str,
+    **about: Any,
+) -> LandingRefused:
+    call = attempt.open_call
+    done = bench.record.plan.with_status(Status.DONE)
+    return LandingRefused(
+        cause=cause,
+        onto=onto,
+        tree=tree,
+        told=told,
+        call_id=call.id if call else None,
+        conversation=None if call else attempt.conversation.id,
+        merged_with=tuple(task.id for task in done if task.id != attempt.task.id),
+        **about,
+    )
+
+
+def refuse(bench: Bench, attempt: Attempt, refused: LandingRefused) -> None:
+    """Put a refused landing on record, and its task back to work."""
+    reach("before refusing a landing")
+    attempt.emit(refused)
+    reach("after refusing a landing")
+    attempt.allowance = attempt.allowance.after_rejection()
+    attempt.rejections += not refused.earns_bonus
+    go_on_from(bench, attempt, refused)
+
+
+def go_on_from(bench: Bench, attempt: Attempt, refused: LandingRefused) -> None:
+    """Have a task count from the tip it was merged with; every step may have been taken before."""
+    lane = bench.lane
+    if lane is None:
+        raise ValueError("only a lane can be merged with what has landed")
+    attempt.base, attempt.baseline, attempt.accepted = refused.onto, None, None
+    attempt.green = attempt.red = attempt.ruled_merged = None
+    attempt.conflicted = refused.files
+    attempt.ruled = {}
+    lane.stand_at(refused.onto)
+    lane.put(refused.tree)
+    reach("after merging what has landed")
+    task = attempt.task.model_copy(update={"merged_with": refused.merged_with})
+    attempt.task = task if task.status is Status.IN_PROGRESS else task.moved(Status.IN_PROGRESS)
+    bench.record.save_task(attempt.task)
+    attempt.refused = refused
+
+
+def tell_refusal(bench: Bench, attempt: Attempt) -> None:
+    """Give the worker what became of its landing: its case's result, or its next message."""
+    refused, attempt.refused = attempt.refused, None
+    if refused is None:
+        return
+    call = attempt.open_call
+    if refused.call_id is None or call is None:
+        if refused.told not in attempt.notes:
+            attempt.notes.append(refused.told)
+        return
+    result: ToolResult = give_result(bench, attempt, call, refused.told, is_error=True)
+    attempt.answered[call.id] = result
+
+
+def land(bench: Bench, attempt: Attempt, on_tip: OnTip) -> None:
+    """Commit an accepted change onto the tip, then mark its task done."""
+    green = Green(on_tip.submission.tree, on_tip.accepted.green.case)
+    accepted = dataclasses.replace(on_tip.accepted, green=green)
+    landing.commit_done(bench, on_tip.attempt, accepted)
+    attempt.task = on_tip.attempt.task
