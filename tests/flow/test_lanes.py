@@ -6,7 +6,10 @@ from pathlib import Path
 
 import pytest
 from support.flow_site import Run, git, submit, write
-from support.lane_stage import LaneStage, Meeting, Script, plain_tasks
+from support.lane_stage import QUICK, LaneStage, Meeting, Script, plain_tasks
+from support.replays import copy, play, say_of, standings
+
+from tilth.session.reset import look
 
 GREETING = 'GREETING = "hello"\n'
 FIRST = 'GREETING = "hello, world"\n'
@@ -33,18 +36,9 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     }
     script = Script(steps, before=lambda number, role: meeting.come(number))
     root = tmp_path_factory.mktemp("lanes")
-    files = {"pyproject.toml": PROJECT, "greeting.py": GREETING}
+    files = {"pyproject.toml": QUICK, "greeting.py": GREETING}
     stage = LaneStage(root, script, plain_tasks(1, 2, 3, T3=["T-001"]), files)
     return stage.run(2)
-
-
-PROJECT = """
-[tool.tilth]
-defaults = false
-
-[tool.tilth.validators.parses]
-command = "git --version"
-"""
 
 
 def test_all_tasks_are_done(run: Run) -> None:
@@ -107,5 +101,14 @@ def test_the_users_checkout_is_untouched(run: Run) -> None:
     assert git(run.site.repo, "status", "--porcelain") == ""
 
 
-def test_the_source_lists_no_merge(run: Run, tmp_path: Path) -> None:
-    assert git(run.site.repo, "log", "--merges", "--format=%h", run.branch) == ""
+def test_a_replay_proves_every_request_and_every_tree(run: Run) -> None:
+    code, said = say_of(run.site)
+    assert code == 0, said
+    assert standings(play(run.site)) == {"T-001": "equal", "T-002": "equal", "T-003": "equal"}
+
+
+def test_a_reset_takes_every_lane_away(run: Run) -> None:
+    site = copy(run.site, run.site.root / "copy")
+    steps = look(site.sessions, run.session.name)
+    named = [Path(step.where).name for step in steps if step.what == "worktree"]
+    assert named == ["workspace", "T-001", "T-002", "T-003"]
