@@ -32,6 +32,14 @@ NoSandbox = Annotated[
     bool, typer.Option("--no-sandbox", help="Run commands unconfined (TILTH_SANDBOX=off).")
 ]
 
+Jobs = Annotated[
+    str | None,
+    typer.Option(
+        "--jobs",
+        metavar="N",
+        help="Tasks worked on at the same time, at most 16 (TILTH_JOBS).",
+    ),
+]
 Until = Annotated[
     str | None,
     typer.Option(
@@ -61,7 +69,11 @@ def session_or(what: str | bool) -> typer.models.ArgumentInfo:
 
 
 def settings_of(
-    *, no_eval: bool = False, eval_threshold: str | None = None, no_sandbox: bool = False
+    *,
+    no_eval: bool = False,
+    eval_threshold: str | None = None,
+    no_sandbox: bool = False,
+    jobs: str | None = None,
 ) -> dict[str, object]:
     """Give the settings that options ask for, by field name."""
     asked: dict[str, object] = {}
@@ -71,4 +83,6 @@ def settings_of(
         asked["eval_threshold"] = eval_threshold
     if no_sandbox:
         asked["sandbox"] = "off"
+    if jobs is not None:
+        asked["jobs"] = jobs
     return asked

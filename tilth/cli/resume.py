@@ -8,6 +8,7 @@ import typer
 
 from tilth.cli.options import (
     EvalThreshold,
+    Jobs,
     NoEval,
     NoSandbox,
     Plain,
@@ -25,6 +26,7 @@ def resume(
             "--fresh", help="Give the open task a new conversation, with its verdicts in view."
         ),
     ] = False,
+    jobs: Jobs = None,
     plain: Plain = False,
     until: Until = None,
     no_eval: NoEval = False,
@@ -38,7 +40,9 @@ def resume(
     from tilth.session.resume import resume as resume_session
     from tilth.show.terminal import terminal
 
-    asked = settings_of(no_eval=no_eval, eval_threshold=eval_threshold, no_sandbox=no_sandbox)
+    asked = settings_of(
+        no_eval=no_eval, eval_threshold=eval_threshold, no_sandbox=no_sandbox, jobs=jobs
+    )
     screen = terminal(plain=plain)
     result = resume_session(session, asked, fresh=fresh, until=until, frontend=screen)
     return result.exit_code

@@ -9,6 +9,7 @@ import typer
 
 from tilth.cli.options import (
     EvalThreshold,
+    Jobs,
     NoEval,
     NoPing,
     NoSandbox,
@@ -35,6 +36,7 @@ def run(
     new: Annotated[
         bool, typer.Option("--new", help="Start afresh even if a session could be resumed.")
     ] = False,
+    jobs: Jobs = None,
     plain: Plain = False,
     until: Until = None,
     no_ping: NoPing = False,
@@ -50,7 +52,9 @@ def run(
     from tilth.session.start import start
     from tilth.show.terminal import terminal
 
-    asked = settings_of(no_eval=no_eval, eval_threshold=eval_threshold, no_sandbox=no_sandbox)
+    asked = settings_of(
+        no_eval=no_eval, eval_threshold=eval_threshold, no_sandbox=no_sandbox, jobs=jobs
+    )
     result = start(
         target,
         repo,

@@ -37,6 +37,8 @@ _SYS = Path("/sys")
 _SYS_SHOWN = Path("/sys/devices/system")
 _RESOLVER = Path("/etc/resolv.conf")
 _SHM_BYTES = 1024**3
+# Each lane has a layout for its worker and one for its gate.
+_MOST_WORDED = 34
 
 
 @dataclass(frozen=True)
@@ -77,8 +79,10 @@ class Bubblewrap:
 
     def _built(self, layout: Layout, *, network: bool) -> tuple[tuple[str, ...], tuple[Fresh, ...]]:
         """Word a layout, and give the same words again for the very same one."""
-        if self._last and self._last[-1][:2] == (id(layout), network):
-            return self._last[-1][3:]
+        # Read and written as one: lanes word their own layouts at the same time.
+        for last in tuple(self._last):
+            if last[:2] == (id(layout), network):
+                return last[3:]
         walls = (
             *_WALL,
             *(("--share-net",) if network else ()),
@@ -88,8 +92,9 @@ class Bubblewrap:
             *("--remount-ro", "/dev", "--remount-ro", "/proc"),
         )
         # The layout is held with its words, so that its number stays its own.
-        self._last[:] = [(id(layout), network, layout, walls, self._fresh(layout))]
-        return self._last[-1][3:]
+        fresh = self._fresh(layout)
+        self._last[:] = [*self._last, (id(layout), network, layout, walls, fresh)][-_MOST_WORDED:]
+        return walls, fresh
 
     def _fresh(self, layout: Layout) -> tuple[Fresh, ...]:
         places = [mount.target for mount in layout.mounts if mount.kind is Kind.FRESH]

@@ -95,9 +95,12 @@ class Hosts:
                 return None
             host = self._kept.pop(key, None) or StandingHost(plan)
             self._kept[key] = host
-            while len(self._kept) > _MOST_KEPT:
-                self._kept.pop(next(iter(self._kept))).close()
-            return host
+            spare = [key for key, one in self._kept.items() if one is not host and not one.is_busy]
+            # One in which a lane's command runs stays: closing it would wait for that.
+            dropped = [self._kept.pop(key) for key in spare[: max(0, len(self._kept) - _MOST_KEPT)]]
+        for old in dropped:
+            old.close()
+        return host
 
     def close(self) -> None:
         with self._lock:
@@ -127,6 +130,10 @@ class StandingHost(Host):
             raise
         finally:
             self._busy.release()
+
+    @property
+    def is_busy(self) -> bool:
+        return self._busy.locked()
 
     def close(self) -> None:
         """End the sandbox and all in it."""

@@ -19,6 +19,7 @@ from tilth.base.values import Value
 from tilth.sandbox.confinement import Access
 from tilth.sandbox.seen_paths import SeenPaths
 
+_MOST_KEPT = 34
 _MOST_LINKS = 40
 
 
@@ -62,21 +63,23 @@ class Layout(Value):
 
 
 class Layouts:
-    """Give layouts, and give the last one again while all it was made from still stands."""
+    """Give layouts, and give the last ones again while all they were made from still stands."""
 
     def __init__(self, fresh: Iterable[Path] = ()) -> None:
         self._fresh = tuple(fresh)
-        self._last: tuple[Access, SeenPaths, Layout] | None = None
+        # Several, because lanes ask in turns.
+        self._last: tuple[tuple[Access, SeenPaths, Layout], ...] = ()
 
     def of(self, access: Access) -> Layout:
         """Order what an access names, as the disk is now."""
-        if self._last is not None:
-            before, seen, layout = self._last
+        known = self._last
+        for before, seen, layout in reversed(known):
             if before == access and seen.still_holds():
                 return layout
         seen = SeenPaths()
         layout = lay_out(access, self._fresh, seen)
-        self._last = (access, seen, layout)
+        others = tuple(each for each in known if each[0] != access)
+        self._last = (*others, (access, seen, layout))[-_MOST_KEPT:]
         return layout
 
 

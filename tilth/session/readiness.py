@@ -33,6 +33,8 @@ class Ground:
     same_model: bool = False
     measured: bool = True
     untested: tuple[str, ...] = ()
+    # How many tasks are worked on at once although none says what it depends on.
+    undeclared: int = 0
     suite_s: float | None = None
     free_bytes: int | None = None
     seconds_left: float | None = None
@@ -49,6 +51,11 @@ def hindrances(ground: Ground) -> Iterator[str]:
     if ground.untested:
         what = "task has" if len(ground.untested) == 1 else "tasks have"
         yield f"{len(ground.untested)} {what} no seed test ({', '.join(ground.untested)})"
+    if ground.undeclared:
+        yield (
+            f"{ground.undeclared} jobs, but no task says what it depends on: all begin from the "
+            "same commit (`depends_on`)"
+        )
     if ground.suite_s is not None and ground.suite_s >= SLOW_SUITE_S:
         yield f"the suite takes {ground.suite_s:.0f} s a gate"
     if ground.free_bytes is not None and ground.free_bytes < LITTLE_DISK_BYTES:
@@ -78,10 +85,16 @@ def _ground(parts: Parts, plan: Plan, tests: tuple[str, ...]) -> Ground:
         same_model=bool(worker and evaluator and is_same_model(evaluator, worker)),
         measured=evaluator is None or _all_measured(parts, evaluator.model),
         untested=() if parts.facts.replace_defaults else plan.untested(tests),
+        undeclared=_undeclared(plan, settings.jobs),
         suite_s=last_suite_s(settings, str(parts.source.root)),
         free_bytes=_free(settings.sessions_dir),
         seconds_left=left,
     )
+
+
+def _undeclared(plan: Plan, jobs: int) -> int:
+    several = jobs > 1 and len(plan.tasks) > 1
+    return jobs if several and not any(task.depends_on for task in plan.tasks) else 0
 
 
 def _all_measured(parts: Parts, evaluator: str) -> bool:

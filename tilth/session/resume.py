@@ -11,6 +11,7 @@ from tilth.base.errors import CorruptSession
 from tilth.config.secrets import Mask
 from tilth.config.settings import Settings, known_secrets, load
 from tilth.contract.outcomes import ExitCode, StopReason
+from tilth.git.merging import require_merging
 from tilth.git.source import open_source
 from tilth.log.state import SessionState, fold
 from tilth.model.provider import load_early
@@ -82,6 +83,8 @@ def _go_on(
         below = any(task.quality_flag for task in session.plan.tasks)
         return result_of(session, ExitCode.BELOW_BAR if below else ExitCode.DONE)
     require_endpoints(settings)
+    if settings.jobs > 1 or memory.laned:
+        require_merging()
     load_early()
     source = open_source(Path(session.checkpoint.source))
     facts = read_facts(source, session.checkpoint.base_commit)

@@ -14,6 +14,7 @@ from tilth.base.clock import Clock, SystemClock, stamp
 from tilth.base.errors import UserError
 from tilth.config.settings import Settings, load
 from tilth.git import trees
+from tilth.git.merging import require_merging
 from tilth.git.source import SourceRepo, open_source
 from tilth.log.state import SessionState
 from tilth.model.provider import load_early
@@ -88,6 +89,8 @@ def start(
 
 
 def _run_new(parts: Parts, bundle: Bundle, *, ping: bool, fence: Fence | None) -> RunResult:
+    if parts.settings.jobs > 1:
+        require_merging()
     tests = seed_tests(parts, bundle)
     look_ahead(parts, bundle.plan, tests, pings=ping)
     session = create(parts, bundle, tests, fence)
