@@ -42,6 +42,7 @@ KILLS ?= 200
 
 crash: setup
 	@$(BIN)/python tests/storm.py $(KILLS)
+	@$(BIN)/python tests/fleet_storm.py
 
 bench: setup
 	@$(BIN)/python -m bench

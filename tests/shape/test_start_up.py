@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-HEAVY = {"anthropic", "git", "opentelemetry", "prompt_toolkit", "starlette"}
+HEAVY = {"anthropic", "distributed", "git", "opentelemetry", "prompt_toolkit", "starlette"}
 PROBE = "import importlib, json, sys; [importlib.import_module(n) for n in sys.argv[1:]]"
 
 
@@ -41,6 +41,11 @@ def test_the_entry_imports_nothing_heavy() -> None:
 
 def test_the_settings_import_nothing_heavy() -> None:
     assert heavy_after("tilth.config.settings") == set()
+
+
+def test_looking_at_sessions_and_running_a_fleet_here_import_nothing_heavy() -> None:
+    assert heavy_after("tilth.cli.info", "tilth.show.info", "tilth.show.report_page") == set()
+    assert heavy_after("tilth.cli.fleet", "tilth.show.fleet") == set()
 
 
 def test_a_heavy_import_is_found() -> None:

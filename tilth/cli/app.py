@@ -16,7 +16,7 @@ import typer.core
 import typer.main
 
 GROUPS = {
-    "Work": ("prep-feature", "check", "run", "resume", "take", "reset"),
+    "Work": ("prep-feature", "check", "run", "resume", "fleet", "take", "reset"),
     "Look": ("report", "info", "show", "events", "visualize"),
     "Steer": ("tell", "stop", "answer", "accept", "reject"),
     "Prove": ("replay", "eval-check", "rejudge", "demo"),

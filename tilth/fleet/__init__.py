@@ -1,0 +1,1 @@
+"""Fleets: many sessions at once, on an engine that is there already."""
