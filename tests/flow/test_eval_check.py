@@ -143,6 +143,8 @@ def test_the_evaluator_is_asked_exactly_as_in_a_run(checked: Checked, tmp_path: 
         for heading in _headings(str(real["messages"][0]["content"][0]["text"])):
             assert heading in text
         assert "## pytest: passed" in text
+        # The case is its author's claim, and comes after what it claims.
+        assert text.index("+def is_even") < text.index("## The worker's case (a claim: test it)")
         assert "Zero and below are refused" not in text
 
 
