@@ -34,7 +34,7 @@ from tilth.log.reader import read_events
 from tilth.model.messages import Role
 from tilth.session.fence import Fence, Guard, fence_file
 from tilth.session.files import Files, stage
-from tilth.session.store import Lock, make_private, read_json, read_lines, sync_dir
+from tilth.session.store import Lock, last_active, make_private, read_json, read_lines, sync_dir
 from tilth.task.budget import Spend
 
 SESSION_ID = re.compile(r"[0-9]{8}-[0-9]{6}-[0-9a-f]{6}")
@@ -375,7 +375,7 @@ def find_session(sessions: Path, wanted: str) -> str:
     if wanted == "latest":
         if not known:
             raise UnknownSession(f"there is no session in {sessions} yet; start with `tilth run`")
-        return known[-1]
+        return max(known, key=lambda name: (*last_active(sessions / name), name))
     if wanted in known:
         return wanted
     matches = [name for name in known if wanted and name.startswith(wanted)]

@@ -230,6 +230,15 @@ def lock_holder(path: Path) -> str | None:
     return None
 
 
+def last_active(directory: Path) -> tuple[bool, float]:
+    """Say whether a session is at work, and when something last happened in it."""
+    times = [0.0]
+    for name in ("events.jsonl", "checkpoint.json"):
+        with suppress(OSError):
+            times.append((directory / name).stat().st_mtime)
+    return lock_holder(directory / "lock") is not None, max(times)
+
+
 def wait_for_lock(path: Path) -> None:
     """Wait until nobody holds a lock; it is not kept."""
     try:

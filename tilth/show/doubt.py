@@ -201,6 +201,8 @@ def _of_the_verdicts(task: TaskState) -> Iterator[_Found]:
         yield _Found(Ground.REJECTED, said, rejections)
     if task.by_person:
         yield _Found(Ground.BY_PERSON, "accepted by a person")
+    if task.cleared and task.forced:
+        yield _Found(Ground.BY_PERSON, "below the bar, accepted by a person")
     unproven = sum(entry.proof is Proof.UNPROVEN for entry in task.ledger)
     if unproven:
         said = f"{counted(unproven, 'concern')} whose probe did not fail"

@@ -55,6 +55,8 @@ def foreseen(state: SessionState) -> Foreseen | None:
 
 def _came(state: SessionState, note: ForecastNote) -> tuple[int, float | None]:
     done = sum(task.outcome is Outcome.DONE for task in state.tasks.values()) - note.done
+    # A person may have sent back what was done by then.
+    done = max(0, done)
     cost = round(state.work_usd - note.cost_usd, 9) if state.spent.cost_known else None
     return done, cost
 

@@ -15,14 +15,18 @@ from tilth.contract.outcomes import ExitCode
 from tilth.log.reader import last_stop
 from tilth.model.messages import Role
 from tilth.session.catalog import open_to_look
-from tilth.session.session import Session, list_sessions
+from tilth.session.session import Session, SessionStatus, list_sessions
 from tilth.show import figures
 from tilth.show.next_commands import next_commands
 from tilth.show.note import Tone
+from tilth.show.report_view import view_report
 from tilth.show.session_list import cost, homely
 from tilth.show.session_row import SessionRow, read_row
 from tilth.show.tables import Page
 from tilth.show.times import age
+
+_SHOWN = 3
+_NOT_ENDED = (SessionStatus.RUNNING, SessionStatus.INTERVIEWING, SessionStatus.PREPARED)
 
 
 def welcome(*, environ: Mapping[str, str] = os.environ, clock: Clock | None = None) -> int:
@@ -35,14 +39,42 @@ def welcome(*, environ: Mapping[str, str] = os.environ, clock: Clock | None = No
         for command in _first_steps(settings):
             page.line(f"next  {command}", Tone.HEAD)
         return ExitCode.DONE
-    seen = read_row(settings.sessions_dir / names[-1])
+    session = open_to_look(settings, "latest")
+    seen = read_row(session.directory)
     now = (clock or SystemClock()).now()
     for line in _lines(seen, now, environ.get("HOME", "")):
         page.line(one_line(line, 400))
+    for text, tone in _report_head(session, seen):
+        page.line(text, tone)
     if len(names) > 1:
-        page.line(f"{figures.counted(len(names) - 1, 'older session')}: tilth info", Tone.QUIET)
-    page.line(f"next  {_next(open_to_look(settings, names[-1]), seen)}", Tone.HEAD)
+        page.line(f"{figures.counted(len(names) - 1, 'other session')}: tilth info", Tone.QUIET)
+    page.line(f"next  {_next(session, seen)}", Tone.HEAD)
     return ExitCode.DONE
+
+
+def _report_head(session: Session, seen: SessionRow) -> Iterator[tuple[str, Tone]]:
+    """Say why a session at rest ended, what to look at first, and what waits for an answer."""
+    if seen.fault or seen.status in _NOT_ENDED:
+        return
+    try:
+        report = view_report(session).report
+    except CorruptSession:
+        return
+    if report.ended is not None:
+        yield one_line(f"stopped: {report.ended.why}; {report.ended.detail}", 400), Tone.PLAIN
+    for number, task_id in enumerate(report.look_first[:_SHOWN]):
+        task = report.task(task_id)
+        why = "; ".join(reason.text.rstrip(".") for reason in task.reasons)
+        label = "" if number else "look at"
+        yield one_line(f"{label:<8} {task_id} {task.title}: {why}", 400), Tone.WARN
+    more = len(report.look_first) - _SHOWN
+    if report.look_first:
+        rest = f" and {more} more" if more > 0 else ""
+        yield f"         all of it{rest}: tilth report {session.id}", Tone.QUIET
+    for asked in report.questions:
+        about = f" ({asked.task_id})" if asked.task_id else ""
+        yield f"asked    {asked.request}{about}: {asked.text}", Tone.LOUD
+        yield f"         {asked.command}", Tone.HEAD
 
 
 def _first_steps(settings: Settings) -> Iterator[str]:

@@ -76,6 +76,7 @@ class TaskReport(Value):
     title: str
     ending: TaskEnding
     failure: str | None = None
+    sent_back: bool = False
     score: int | None = None
     doubt: int = 0
     reasons: tuple[Reason, ...] = ()
@@ -209,6 +210,7 @@ def _task(given: Material, task: Task, ending: TaskEnding, doubt: Doubt) -> Task
         title=task.title,
         ending=ending,
         failure=str(state.reason) if state.reason else None,
+        sent_back=state.sent_back,
         score=state.score if state.score is not None else task.score,
         doubt=doubt.points,
         reasons=doubt.reasons,

@@ -134,10 +134,10 @@ def _table(report: Report) -> Iterator[str]:
     yield "| task | ending | score | doubt | iterations | cost | commit | lines | files |"
     yield "|---|---|---|---|---|---|---|---|---|"
     for task in report.tasks:
-        landed, failure = task.landed, f" ({task.failure})" if task.failure else ""
+        landed, remark = task.landed, task.failure or ("sent back" if task.sent_back else "")
         cells = (
             f"{task.id} {prose(task.title)}",
-            f"{task.ending}{failure}",
+            f"{task.ending} ({remark})" if remark else str(task.ending),
             "" if task.score is None else str(task.score),
             str(task.doubt) if task.reasons else "",
             _iterations(task.effort),

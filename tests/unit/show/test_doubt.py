@@ -21,14 +21,19 @@ from support.event_samples import (
     verdict,
 )
 
+from tilth.contract.operator_word import Verb
 from tilth.contract.prd import Plan
-from tilth.log.events import Payload, SessionStart, TaskDone
+from tilth.contract.verdict import Decision
+from tilth.log.events import OperatorSpoke, Payload, SessionStart, TaskDone
 from tilth.log.state import SessionState, apply
 from tilth.model.messages import Role
 from tilth.show.doubt import WEIGHTS, Doubt, Ground, Landed, doubts
 
 PAGE = Path(__file__).parents[3] / "docs" / "report.md"
 DONE = TaskDone(commit=SHA, score=95, iterations=3, evaluated=True, verdict="accept")
+
+
+ACCEPTED = OperatorSpoke(id="w", verb=Verb.ACCEPT, task="T-001", decision=Decision.ACCEPT)
 
 
 def done(**changes: Any) -> TaskDone:
@@ -88,6 +93,8 @@ def test_a_task_nothing_speaks_against_has_no_doubt() -> None:
         (Ground.WORK_AROUND, 1, [case(work_arounds=("a",)), DONE]),
         (Ground.REJECTED, 2, [rejection(), rejection(), verdict(), DONE]),
         (Ground.BY_PERSON, 1, [done(verdict="person")]),
+        (Ground.BY_PERSON, 1, [SAMPLES["task_force_accepted"], done(below_bar=True), ACCEPTED]),
+        (Ground.SECOND_OPINION, 1, [case(), DONE, SAMPLES["second_opinion"]]),
         (Ground.MUTANT, 1, [mutants("a.py:1 x > 0 → x >= 0"), DONE]),
         (Ground.CONTRADICTED, 1, [*torn(), verdict(), DONE]),
         (Ground.LOW_SCORE, 3, [done(score=61)]),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -42,7 +43,7 @@ def test_the_latest_session_is_told_in_two_lines(
     assert said(shelf, capsys) == [
         f"{SESSION} is done · 1 of 1 task done",
         "slugs · ~/repo · cost $1.25 · 13h ago",
-        "1 older session: tilth info",
+        "1 other session: tilth info",
         f"next  tilth take {SESSION}",
     ]
 
@@ -107,3 +108,31 @@ def test_a_broken_session_is_named_with_the_command_that_mends_it(
     assert lines[0].startswith(f"{SESSION} is broken: ")
     assert lines[-1] == f"next  tilth resume {SESSION}"
     assert snapshot(shelf.root) == before
+
+
+def test_a_session_that_ended_says_what_to_look_at_first_and_what_is_asked_whole(
+    shelf: Shelf, capsys: pytest.CaptureFixture[str]
+) -> None:
+    directory = shelf.add_story()
+    text = "Which of the two criteria holds? " * 30
+    ask = {"ts": "", "task_id": "T-002", "kind": "blocked", "request": "R-001", "text": text}
+    (directory / "operator-requests.jsonl").write_text(json.dumps(ask) + "\n")
+    lines = said(shelf, capsys)
+    assert lines[2].startswith("stopped: a task used up its iterations")
+    assert lines[3].startswith("look at  T-002")
+    assert "failed (iter_cap)" in lines[3]
+    assert f"asked    R-001 (T-002): {text}" in lines
+    assert f'         tilth answer {SESSION} R-001 "…"' in lines
+
+
+def test_the_latest_session_is_one_that_runs_else_the_one_that_was_last_active(
+    shelf: Shelf, capsys: pytest.CaptureFixture[str]
+) -> None:
+    older, newer = "20261115-010101-0a0a0a", "20261116-010101-0b0b0b"
+    first, second = shelf.add(older), shelf.add(newer, status="interviewing")
+    for directory, moment in ((first, 2_000), (second, 1_000)):
+        for name in ("events.jsonl", "checkpoint.json"):
+            os.utime(directory / name, (moment, moment))
+    assert said(shelf, capsys)[0].startswith(older)
+    with shelf.held(newer):
+        assert said(shelf, capsys)[0].startswith(newer)
