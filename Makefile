@@ -30,7 +30,7 @@ demo: setup
 
 # A file of tests stays in one process, so that what its tests share is made once.
 test: setup
-	@$(BIN)/python -m pytest -n auto --dist loadfile
+	@$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 
 lint: setup
 	@$(BIN)/ruff format --check .

@@ -5,9 +5,12 @@ from __future__ import annotations
 import os
 import signal
 import time
+from pathlib import Path
 
 import pytest
 from support import chromium, network_guard, toolchains
+
+TESTS = Path(__file__).parent
 
 # Without a browser its tests are not collected; the run's last lines say so.
 collect_ignore_glob = ["browser/*"] if chromium.why_not() else []
@@ -22,6 +25,15 @@ def pytest_configure() -> None:
     # Times are shown in local time: here that is the same everywhere.
     os.environ["TZ"] = "UTC"
     time.tzset()
+
+
+# Whole programs first, values last: small files then fill the gaps that long ones leave at the end.
+SLOWEST_FIRST = ("crash", "attacks", "browser", "cli", "flow", "api", "shape", "unit")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    rooms = {item: item.path.relative_to(TESTS).parts[0] for item in items}
+    items.sort(key=lambda item: SLOWEST_FIRST.index(rooms[item]))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
