@@ -106,5 +106,6 @@ def _rich(stream: TextIO) -> Progress:
         TextColumn("{task.fields[eta]}", markup=False),
         TextColumn("{task.description}", markup=False),
         console=console,
+        refresh_per_second=2,
         transient=True,
     )
