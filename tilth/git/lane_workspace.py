@@ -7,9 +7,7 @@ branch as ever, by compare-and-swap; the files here are not touched by that.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
-from tilth.base.clock import Clock
 from tilth.base.errors import WorkspaceError
 from tilth.base.failpoint import reach
 from tilth.base.values import Value
@@ -24,9 +22,8 @@ from tilth.git.worktree import Worktree
 class LaneWorkspace(Workspace):
     """Work on one task of a session in a worktree of its own."""
 
-    def __init__(self, source: SourceRepo, path: Path, session: str, clock: Clock) -> None:
-        super().__init__(source, path, session, clock)
-        self._at: str | None = None
+    # The commit its files are counted from, once it stands at one.
+    _at: str | None = None
 
     def _open_worktree(self) -> Worktree:
         return Worktree(self.source, self.path)
@@ -54,7 +51,7 @@ class LaneWorkspace(Workspace):
         self._require_tip(parent)
         commit = self._write(tree, parent, message)
         reach("before moving the branch")
-        self._git.move_refs("tilth: land", (self._ref, commit, parent))
+        self._move("tilth: land", (self._ref, commit, parent))
         reach("after moving the branch")
         return commit
 

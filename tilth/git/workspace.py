@@ -244,7 +244,7 @@ class Workspace:
         kept = self.aside(ref) or "0" * len(parent)
         commit = self._write(tree, parent, message)
         reach("before keeping work aside")
-        self._git.move_refs("tilth: keep aside", (ref, commit, kept))
+        self._move("tilth: keep aside", (ref, commit, kept))
         reach("after keeping work aside")
         return commit
 

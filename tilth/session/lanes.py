@@ -127,7 +127,8 @@ class SessionLanes:
 
     def _place(self, task: Task) -> LaneWorkspace:
         path = lane_path(self._session, task.id)
-        return LaneWorkspace(self._parts.source, path, self._session.id, SystemClock())
+        source, session = self._parts.source, self._session
+        return LaneWorkspace(source, path, session.id, SystemClock(), guard=session.guard)
 
     def _bench_at(self, place: LaneWorkspace, task: Task) -> Bench:
         """Give a bench at a lane: a home and a scratch of its own, a gate that waits its turn."""

@@ -15,6 +15,7 @@ from tilth.contract.operator_requests import OperatorRequest
 from tilth.contract.outcomes import ExitCode, StopReason
 from tilth.contract.prd import Plan, Status, Task
 from tilth.git.commits import done_message
+from tilth.git.lane_workspace import LaneWorkspace
 from tilth.git.source import open_source
 from tilth.git.workspace import Workspace
 from tilth.log.events import Scope, Stop
@@ -23,6 +24,7 @@ from tilth.session.fence import Fence, fence_file
 from tilth.session.reset import remove
 from tilth.session.session import Checkpoint, Session, SessionStatus, branch_of
 
+ROOT = Path(__file__).parents[3]
 STOP = Stop(reason=StopReason.ERROR, exit_code=ExitCode.USAGE, detail="too late")
 
 
@@ -108,6 +110,35 @@ def test_a_superseded_run_moves_no_branch(tmp_path: Path) -> None:
         workspace.set_aside(f"refs/tilth/{SESSION}/T-001", repo.head(), repo.head())
     assert workspace.tip() == tip
     assert workspace.asides() == ()
+
+
+def test_a_superseded_run_lands_nothing_from_a_lane(tmp_path: Path) -> None:
+    repo = Repo(tmp_path / "repo")
+    sessions = tmp_path / "sessions"
+    fence = Fence.take(sessions, SESSION)
+    place, source = sessions / SESSION / "workspaces" / "T-001", open_source(repo.root)
+    lane = LaneWorkspace(source, place, SESSION, StoppedClock(), guard=fence.passing)
+    repo.git("branch", lane.branch)
+    message = done_message("T-001", "Title", session=SESSION, verdict="accept")
+    tree = lane.tree_of(repo.head())
+    landed = lane.commit(tree=tree, parent=repo.head(), message=message)
+    Fence.take(sessions, SESSION)
+    with pytest.raises(Superseded):
+        lane.commit(tree=tree, parent=landed, message=message)
+    assert lane.tip() == landed
+
+
+def test_only_a_guarded_step_moves_a_sessions_refs() -> None:
+    moving = [
+        f"{path.name}: {line.strip()}"
+        for path in (ROOT / "tilth" / "git").glob("*workspace.py")
+        for line in path.read_text("utf-8").splitlines()
+        if "move_refs(" in line or '"update-ref"' in line
+    ]
+    assert moving == [
+        "workspace.py: self._git.move_refs(why, *moves)",
+        'workspace.py: self._git.run("update-ref", "-d", ref)',
+    ]
 
 
 def test_a_superseded_run_makes_no_session(tmp_path: Path) -> None:
