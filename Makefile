@@ -43,6 +43,8 @@ KILLS ?= 200
 crash: setup
 	@$(BIN)/python tests/storm.py $(KILLS)
 	@$(BIN)/python tests/fleet_storm.py
+	@$(BIN)/python tests/storm.py $(KILLS) "" 3
+	@$(BIN)/python tests/lane_storm.py
 
 bench: setup
 	@$(BIN)/python -m bench

@@ -1,6 +1,6 @@
 """A storm of kills: sessions that are killed at random moments until they are done.
 
-    python tests/storm.py KILLS [SEED]
+    python tests/storm.py KILLS [SEED] [JOBS]
 
 Every session is killed with `kill -9`, children included, after a random time, and resumed, over
 and over. In the end each must be as if nobody had disturbed it. Prints how many kills it survived.
@@ -31,17 +31,20 @@ class Tally:
     torn: int = 0
 
 
-def storm(root: Path, kills: int, seed: int, tell: Callable[[str], None] | None = None) -> Tally:
+def storm(
+    root: Path, kills: int, seed: int, tell: Callable[[str], None] | None = None, jobs: int = 1
+) -> Tally:
     """Kill sessions until there were enough kills; raises at the first thing that was lost."""
     chance, tally = random.Random(seed), Tally()
-    calm = Stage(root / "calm")
+    calm = Stage(root / "calm", TILTH_JOBS=str(jobs))
     with calm.server:
         began = time.monotonic()
         assert calm.begin() == 0
         length = time.monotonic() - began
     calm.check()
     while tally.kills < kills:
-        _suffer(Stage(root / f"{tally.sessions}"), chance, length, calm.tree(), tally)
+        stage = Stage(root / f"{tally.sessions}", TILTH_JOBS=str(jobs))
+        _suffer(stage, chance, length, calm.tree(), tally)
         if tell is not None:
             tell(f"{tally.kills} kills, {tally.sessions} sessions")
     return tally
@@ -76,10 +79,12 @@ def _tear(stage: Stage, chance: random.Random) -> bool:
 
 def main() -> None:
     kills = int(sys.argv[1]) if len(sys.argv) > 1 else 200
-    seed = int(sys.argv[2]) if len(sys.argv) > 2 else int.from_bytes(os.urandom(4), "big")
-    print(f"seed {seed}", flush=True)
+    given = sys.argv[2] if len(sys.argv) > 2 else ""
+    seed = int(given) if given else int.from_bytes(os.urandom(4), "big")
+    jobs = int(sys.argv[3]) if len(sys.argv) > 3 else 1
+    print(f"seed {seed}, {jobs} job(s)", flush=True)
     with tempfile.TemporaryDirectory() as folder:
-        tally = storm(Path(folder), kills, seed, lambda line: print(line, flush=True))
+        tally = storm(Path(folder), kills, seed, lambda line: print(line, flush=True), jobs)
     print(
         f"survived {tally.kills} kills over {tally.sessions} sessions, "
         f"{tally.torn} of them with a torn line; nothing was lost"

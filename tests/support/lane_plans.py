@@ -70,6 +70,12 @@ class MadePlan:
     tasks: tuple[Ways, ...]
     on_exhausted: str
 
+    @property
+    def halts(self) -> bool:
+        """Tell whether a failure stops the run."""
+        declares = any(ways.depends_on for ways in self.tasks)
+        return self.on_exhausted != "skip" and not (self.on_exhausted == "auto" and declares)
+
     def prd(self) -> list[dict[str, Any]]:
         return [
             task(ways.number, depends_on=[f"T-{each:03d}" for each in ways.depends_on])
@@ -262,7 +268,8 @@ class PlanSite:
         directory = self.site.sessions / name
         plan = json.loads((directory / "prd.json").read_text(encoding="utf-8"))
         statuses = {entry["id"]: entry["status"] for entry in plan["tasks"]}
-        return Outcome(name, commits, statuses, str(ending.detail) if ending else "")
+        detail = str(ending.detail) if ending else ""
+        return Outcome(name, commits, statuses, detail, self.plan.halts)
 
 
 class _With(AbstractContextManager[Parts]):
@@ -285,9 +292,13 @@ class Outcome:
     commits: tuple[str, ...]
     statuses: dict[str, str]
     detail: str
+    halts: bool
 
     @property
     def ended(self) -> tuple[str, ...]:
-        """Name what is done and what has failed; what else began is a matter of timing."""
-        final = ("done", "failed")
+        """Name what is done and what has failed.
+
+        Where a failure halts the run, what had begun behind it is a matter of timing.
+        """
+        final = ("done",) if self.halts else ("done", "failed")
         return tuple(f"{k} {v}" for k, v in sorted(self.statuses.items()) if v in final)

@@ -17,6 +17,7 @@ from tilth.contract.outcomes import ExitCode
 from tilth.contract.prd import Plan, Status
 from tilth.git.source import open_source
 from tilth.git.workspace import Workspace
+from tilth.interview.plan_graph import PlanGraph, graph_lines, graph_of
 from tilth.interview.proof import SeedProof, TaskProof, prove
 from tilth.interview.prover import make_prover
 from tilth.session.bundle import PRD_NAME, find_prd, read_bundle
@@ -55,7 +56,7 @@ def check(
         trees = Workspace(source, parts.scratch / "workspace", "check", SystemClock())
         proof = prove(make_prover(parts, trees, source.head, line.at), bundle.plan, tests)
     write = _document if as_json else _page
-    sys.stdout.write(write(proof, bundle.plan, source.head))
+    sys.stdout.write(write(proof, bundle.plan, graph_of(bundle.plan, tests), source.head))
     return ExitCode.DONE if proof.holds else ExitCode.TASK_FAILED
 
 
@@ -64,7 +65,7 @@ def _texts(tests: Mapping[str, bytes]) -> dict[str, str]:
     return {name: content.decode("utf-8", "surrogateescape") for name, content in tests.items()}
 
 
-def _document(proof: SeedProof, plan: Plan, base: str) -> str:
+def _document(proof: SeedProof, plan: Plan, graph: PlanGraph, base: str) -> str:
     content = {
         "ok": proof.holds,
         "base": base,
@@ -72,17 +73,19 @@ def _document(proof: SeedProof, plan: Plan, base: str) -> str:
         "done": [task.id for task in plan.with_status(Status.DONE)],
         "tasks": [jsonable(task) for task in proof.tasks],
         "problems": list(proof.problems),
+        "graph": jsonable(graph),
     }
     return json.dumps(content, ensure_ascii=True, indent=2) + "\n"
 
 
-def _page(proof: SeedProof, plan: Plan, base: str) -> str:
+def _page(proof: SeedProof, plan: Plan, graph: PlanGraph, base: str) -> str:
     rows = [_HEADINGS, *(_row(task) for task in proof.tasks)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(_HEADINGS))]
     lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
     done = plan.with_status(Status.DONE)
     if done:
         lines.append(f"already done, not proven: {', '.join(task.id for task in done)}")
+    lines += graph_lines(graph)
     if proof.problems:
         lines += ["", *(f"- {inert(line)}" for line in proof.problems), ""]
     lines.append(_verdict(proof, base))

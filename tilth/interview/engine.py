@@ -28,6 +28,7 @@ from tilth.interview.contract_review import Outcome, Review, review_contract
 from tilth.interview.draft import WRITE_SEED, parse_draft
 from tilth.interview.frontend import SeedSummary
 from tilth.interview.person_text import person_text
+from tilth.interview.plan_graph import graph_lines, graph_of
 from tilth.interview.question import (
     ASK_USER,
     COMPOUND,
@@ -291,6 +292,7 @@ def _summary(bench: InterviewBench, seed: Seed, review: Review) -> SeedSummary:
         tldr=draft.tldr,
         tasks=tuple((t.id, t.title, len(t.acceptance_criteria)) for t in seed.plan.tasks),
         tests=len(seed.tests),
+        graph=tuple(graph_lines(graph_of(seed.plan, seed.tests))),
         open_questions=draft.open_questions,
         blockers=draft.blockers,
         scope_notes=draft.scope_notes,

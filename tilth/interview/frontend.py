@@ -22,6 +22,8 @@ class SeedSummary(Value):
     tldr: str
     tasks: tuple[tuple[str, str, int], ...]
     tests: int
+    # The plan's shape: what could be worked on at once, and what may collide.
+    graph: tuple[str, ...] = ()
     open_questions: tuple[str, ...] = ()
     blockers: tuple[str, ...] = ()
     scope_notes: str = ""

@@ -28,6 +28,7 @@ def summary_lines(summary: SeedSummary) -> Iterator[str]:
     for task_id, title, criteria in summary.tasks:
         counted = figures.counted(criteria, "criterion", "criteria")
         yield f"  {task_id} {one_line(title)} ({counted})"
+    yield from (f"  {line}" for line in summary.graph)
     tests = figures.counted(summary.tests, "test file")
     yield f"  {tests} on {summary.branch}, red for the right reason"
     yield from _listed("out of scope", [summary.scope_notes] if summary.scope_notes else [])

@@ -62,6 +62,11 @@ class Failure(Value):
     fix: str | None = None
     """What to do about it, where the status alone does not tell."""
 
+    @property
+    def is_limit(self) -> bool:
+        """Tell whether it is a limit, which holds for all who ask there."""
+        return self.status in _QUOTA
+
 
 class CallError(TilthError):
     """Carry a failure from where it is found to where it is decided on."""

@@ -38,6 +38,7 @@ from tilth.model.health import (
 from tilth.model.messages import Conversation, OnRetry, RetryNotice, Role, Turn, with_new_ids
 from tilth.model.prices import cost_usd
 from tilth.model.quota import named_wait_s
+from tilth.model.shared_limit import SharedLimit
 from tilth.model.stream import Answer, from_body, from_events
 
 if TYPE_CHECKING:
@@ -76,6 +77,7 @@ class AnthropicModel:
         sleep: Callable[[float], None] = time.sleep,
         random: Callable[[], float] = random.random,
         heard: Callable[[Role, str], None] | None = None,
+        limit: SharedLimit | None = None,
     ) -> None:
         self._config = config
         # Told what the model writes while it writes it, for a person to see.
@@ -89,6 +91,7 @@ class AnthropicModel:
         self._opened: Anthropic | None = None
         # Lanes ask at the same time: they share one client, and nobody closes it under another.
         self._sharing = threading.Lock()
+        self._limit = limit or SharedLimit(clock, sleep)
         self._asking = 0
 
     @property
@@ -106,7 +109,8 @@ class AnthropicModel:
         while True:
             attempt += 1
             try:
-                turn = self._ask(conversation)
+                with self._limit.turn():
+                    turn = self._ask(conversation)
             except CallError as failed:
                 empty, failure = 0, failed.failure
             else:
@@ -142,6 +146,8 @@ class AnthropicModel:
             kind = PromptTooLong if decision.is_too_long else ProviderError
             raise kind(f"{self._endpoint}: {decision.problem}", decision.fix)
         delay_s = decision.delay_s
+        if failure.is_limit:
+            self._limit.wait(delay_s)
         on_retry(
             RetryNotice(
                 attempt=spell.attempt,
@@ -157,6 +163,7 @@ class AnthropicModel:
         wait = quota_wait_s(failure)
         if wait is not None:
             self.close()
+            self._limit.wait(wait)
             problem = f"{self._endpoint}: {asks_for_wait(failure.text, wait)}"
             raise QuotaReached(problem, "continue with `tilth resume` after that", wait)
 

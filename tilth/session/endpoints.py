@@ -9,6 +9,7 @@ from tilth.base.interrupt import Interrupt
 from tilth.config.settings import Endpoint
 from tilth.model.messages import Role
 from tilth.model.provider import AnthropicModel, ModelConfig
+from tilth.model.shared_limit import SharedLimit
 
 
 def model_at(
@@ -16,8 +17,12 @@ def model_at(
     interrupt: Interrupt,
     clock: Clock | None = None,
     heard: Callable[[Role, str], None] | None = None,
+    limit: SharedLimit | None = None,
 ) -> AnthropicModel:
-    """Give a model that answers at an endpoint, and whose waits end with an interrupt."""
+    """Give a model that answers at an endpoint, and whose waits end with an interrupt.
+
+    Those that are asked with the same key share its `limit`.
+    """
     config = ModelConfig(
         model=endpoint.model,
         api_key=endpoint.api_key.get_secret_value(),
@@ -26,4 +31,10 @@ def model_at(
         stall_s=endpoint.stall_seconds,
     )
     now = (clock or SystemClock()).now
-    return AnthropicModel(config, sleep=interrupt.sleep, now=lambda: now().timestamp(), heard=heard)
+    return AnthropicModel(
+        config,
+        sleep=interrupt.sleep,
+        now=lambda: now().timestamp(),
+        heard=heard,
+        limit=limit,
+    )

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from tilth.base.clock import Clock
 from tilth.config.secrets import conceal
-from tilth.config.settings import SECRET_NAMES, Settings
+from tilth.config.settings import SECRET_NAMES, Endpoint, Settings
 from tilth.contract.prd import Plan, Task
 from tilth.model.messages import Model, Role
+from tilth.model.provider import AnthropicModel
 from tilth.model.reviewers import Panel, Reviewers, read_reviewers
+from tilth.model.shared_limit import SharedLimit
 from tilth.session.endpoints import model_at
 from tilth.session.frontend import Frontend
 
@@ -44,8 +47,15 @@ def open_endpoints(
     # Without an evaluator its place is never asked; the worker's endpoint fills it.
     named = {"": settings.endpoint(Role.EVALUATOR) or worker, **panel.by_name, **panel.others}
     heard = frontend.hear_model
-    model = model_at(worker, interrupt, clock, heard)
-    reviewers = {name: model_at(end, interrupt, clock, heard) for name, end in named.items()}
+    limits: dict[tuple[str | None, str], SharedLimit] = {}
+
+    def connected(end: Endpoint) -> AnthropicModel:
+        whose = (end.base_url, end.api_key.get_secret_value())
+        limit = limits.setdefault(whose, SharedLimit(time.monotonic, interrupt.sleep))
+        return model_at(end, interrupt, clock, heard, limit)
+
+    model = connected(worker)
+    reviewers = {name: connected(end) for name, end in named.items()}
     # Where a reviewer of its own has judged, the evaluator of all others is another, too.
     others = {name: reviewers[name] for name in panel.others} | {"default": reviewers[""]}
 

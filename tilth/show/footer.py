@@ -6,14 +6,21 @@ away again, also after the terminal has become narrower.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from tilth.show import figures
 from tilth.show.brush import NARROWEST, Brush
 from tilth.show.progress import Progress
 
+if TYPE_CHECKING:
+    from rich.text import Text
+
 _SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 _WORTH_TIMING_S = 2
+# With the row of what is spent and the one that counts the rest: at most eight.
+_MOST_LANES = 6
 _WIPE = "\r\x1b[2K"
 _UP = "\x1b[1A"
 
@@ -25,6 +32,8 @@ class Moment:
     elapsed: float
     doing_for: float
     activity: str | None = None
+    # The same of each lane, where there are several.
+    lanes: Mapping[str, tuple[float, str | None]] = field(default_factory=dict)
 
 
 class Footer:
@@ -41,18 +50,35 @@ class Footer:
         if width < NARROWEST:
             return ""
         self._frame = (self._frame + 1) % len(_SPINNER)
-        head = self._brush.text(f"{_SPINNER[self._frame]} ", "cyan")
-        name = _name(now, width // 2)
-        head.append(f"{name}{figures.SEPARATOR}" if name else "", "bold")
-        head.append(moment.activity or now.doing, "cyan")
-        since = _timed(now, moment)
-        head.truncate(width - len(since), overflow="ellipsis")
-        head.append(since, "dim")
-        shown = [head, self._brush.text(f"  {_spent(now, moment.elapsed, width - 2)}", "dim")]
+        if now.lanes:
+            heads = self._lane_rows(now, moment, width)
+        else:
+            since = _timed(now, moment)
+            heads = [self._row(_name(now, width // 2), moment.activity or now.doing, since, width)]
+        shown = [*heads, self._brush.text(f"  {_spent(now, moment.elapsed, width - 2)}", "dim")]
         for row in shown:
             row.truncate(width, overflow="ellipsis")
         self._drawn = tuple(row.cell_len for row in shown)
         return "\n".join(map(self._brush.ansi, shown))
+
+    def _row(self, name: str, doing: str, since: str, width: int) -> Text:
+        row = self._brush.text(f"{_SPINNER[self._frame]} ", "cyan")
+        row.append(f"{name}{figures.SEPARATOR}" if name else "", "bold")
+        row.append(doing, "cyan")
+        row.truncate(width - len(since), overflow="ellipsis")
+        row.append(since, "dim")
+        return row
+
+    def _lane_rows(self, now: Progress, moment: Moment, width: int) -> list[Text]:
+        """Draw one row a lane, and say of how many more there is no room to tell."""
+        rows = []
+        for task_id, doing in list(now.lanes.items())[:_MOST_LANES]:
+            seconds, activity = moment.lanes.get(task_id, (0.0, None))
+            mark = now.mark_of(task_id).strip()
+            since = f" {figures.clock(seconds)}" if seconds >= _WORTH_TIMING_S else ""
+            rows.append(self._row(f"{task_id} {mark}", activity or doing, since, width))
+        more = len(now.lanes) - _MOST_LANES
+        return [*rows, self._brush.text(f"  and {more} more", "dim")] if more > 0 else rows
 
     def erased(self) -> str:
         """Give what takes the rows away; each may have become several if the terminal shrank."""

@@ -58,6 +58,9 @@ class Console:
         self._doing_since = 0.0
         self._activity: str | None = None
         self._remark: str | None = None
+        # Of each lane: since when it does what it does, and what its model writes just now.
+        self._lane_since: dict[str, float] = {}
+        self._lane_activity: dict[str, str] = {}
 
     @classmethod
     def on(
@@ -108,6 +111,9 @@ class Console:
                 self._began = self._doing_since = now
             if self._now.doing != before or self._activity is not None:
                 self._doing_since, self._activity = now, None
+            if event.task_id in self._now.lanes and event.task_id is not None:
+                self._lane_since[event.task_id] = now
+                self._lane_activity.pop(event.task_id, None)
             self._draw(list(self._notes(event)), event)
         if self._pulse is not None and self._now.doing != STOPPED:
             self._pulse.start()
@@ -115,6 +121,11 @@ class Console:
     def model_is(self, role: Role, activity: str) -> None:
         """Hear what a model does right now; it is drawn with the next beat."""
         shown = f"{role} {one_line(activity, 120)}"
+        lane = threading.current_thread().name
+        if lane in self._now.lanes:
+            # A lane's thread has the name of its task.
+            self._lane_activity[lane] = shown
+            return
         if shown.partition(":")[0] != (self._activity or "").partition(":")[0]:
             self._doing_since = self._clock()
         self._activity = shown
@@ -162,13 +173,22 @@ class Console:
 
     def _moment(self) -> Moment:
         now = self._clock()
-        return Moment(now - (self._began or now), now - self._doing_since, self._activity)
+        lanes = {
+            name: (now - self._lane_since.get(name, now), self._lane_activity.get(name))
+            for name in tuple(self._now.lanes)
+        }
+        elapsed = now - (self._began or now)
+        return Moment(elapsed, now - self._doing_since, self._activity, lanes)
 
     def _notes(self, event: Event) -> Iterator[Note]:
         if self._now.task_opened:
             yield announced(self._now)
         if isinstance(event.payload, Stop):
             yield from last_screen(event.payload, self._now)
+        elif self._brush is not None and self._now.state.laned and event.task_id is not None:
+            # A plain line has a column for its task; here the words begin with it.
+            for note in told(event, self._now):
+                yield replace(note, text=f"{event.task_id} {note.text}")
         else:
             yield from told(event, self._now)
 

@@ -17,6 +17,7 @@ from tilth.log.events import (
     ContextReset,
     EvaluatorVerdict,
     Event,
+    LandingRefused,
     MemoryLoad,
     ModelCall,
     ModelRetry,
@@ -25,6 +26,8 @@ from tilth.log.events import (
     PromptAssembled,
     QuotaWait,
     Stop,
+    TaskDone,
+    TaskFailed,
     ToolCalled,
     ToolResulted,
     ValidatorRun,
@@ -38,6 +41,7 @@ from tilth.task.budget import Allowance, Caps
 
 GETTING_READY = "getting ready"
 WAITING_FOR_WORKER = "waiting for the worker"
+WAITING_TO_LAND = "accepted, waits for its turn to land"
 STOPPED = "stopped"
 _CONTROL_TOOLS = frozenset({SUBMIT_CASE.name, RAISE_BLOCKER.name})
 
@@ -79,6 +83,9 @@ class Progress:
         # The call a result answers; empty for one that was blocked, None where it is not known.
         self.answered: str | None = None
         self.unpriced: str | None = None
+        # With several jobs: what goes on in each lane.
+        self.lanes: dict[str, str] = {}
+        self._announced: set[str] = set()
         self._calls: dict[str, str] = {}
         self._said_unpriced: set[str] = set()
 
@@ -89,7 +96,10 @@ class Progress:
         if isinstance(payload, PromptAssembled) and payload.second:
             # Work turns to no task: one that is done is only looked at once more.
             self.task_id, self.iteration = task_id, 0
-        self.task_opened = task_id not in (None, self.task_id) and isinstance(payload, _OPENERS)
+        if self.state.laned:
+            self._turn_to(task_id, payload)
+        else:
+            self.task_opened = task_id not in (None, self.task_id) and isinstance(payload, _OPENERS)
         if self.task_opened:
             self.task_id, self.iteration, self.doing = task_id, 0, GETTING_READY
         self.started_over = isinstance(payload, ContextReset) and self.iteration > 0
@@ -109,6 +119,24 @@ class Progress:
         if doing is not None:
             self.doing = doing
             self.wait_s = payload.wait_s if isinstance(payload, QuotaWait) else None
+        if self.state.laned and task_id is not None:
+            self._follow_lane(task_id, payload, doing)
+
+    def _turn_to(self, task_id: str | None, payload: Payload) -> None:
+        """Have each event be about its own task, and announce a task once."""
+        self.task_opened = task_id not in (None, *self._announced) and isinstance(payload, _OPENERS)
+        if task_id is not None:
+            self.task_id, self.iteration = task_id, self.state.task(task_id).attempt.iterations
+        if self.task_opened and task_id is not None:
+            self._announced.add(task_id)
+
+    def _follow_lane(self, task_id: str, payload: Payload, doing: str | None) -> None:
+        if isinstance(payload, TaskDone | TaskFailed):
+            self.lanes.pop(task_id, None)
+        elif isinstance(payload, EvaluatorVerdict) and payload.accepted:
+            self.lanes[task_id] = WAITING_TO_LAND
+        elif doing is not None and not isinstance(payload, Committed):
+            self.lanes[task_id] = doing
 
     def _hear(self, call: ModelCall, iteration: int | None) -> None:
         if call.role is Role.WORKER:
@@ -136,11 +164,16 @@ class Progress:
     @property
     def iteration_mark(self) -> str:
         """Say which iteration this is and how many the task may have, as 3/32."""
-        allowance = self.context.allowance
-        if allowance is None or self.task_id is None:
-            return str(self.iteration)
-        total = allowance.model_copy(update={"rejections": self.task.attempt.rejections}).total
-        return f"{self.iteration:>{len(str(total))}}/{total}"
+        return self.mark_of(self.task_id, self.iteration)
+
+    def mark_of(self, task_id: str | None, iteration: int | None = None) -> str:
+        """Say which iteration a task is in and how many it may have, as 3/32."""
+        allowance, attempt = self.context.allowance, self.state.task(task_id).attempt
+        iteration = attempt.iterations if iteration is None else iteration
+        if allowance is None or task_id is None:
+            return str(iteration)
+        total = allowance.model_copy(update={"rejections": attempt.rejections}).total
+        return f"{iteration:>{len(str(total))}}/{total}"
 
     @property
     def tally(self) -> str:
@@ -183,13 +216,15 @@ def doing_after(payload: Payload) -> str | None:
             return describe_call(payload.name, payload.arguments)
         case ValidatorRun(phase="base"):
             return "validators before the work"
+        case ValidatorRun(phase="landing"):
+            return "landing"
         case EvaluatorVerdict() if payload.accepted:
             return "committing"
         case QuotaWait():
             return f"quota: waits until {clock_time(payload.until)}"
         case ModelRetry():
             return f"endpoint: again in {figures.delay(payload.delay_s)}"
-        case ModelCall(role=Role.WORKER) | ToolResulted() | EvaluatorVerdict():
+        case ModelCall(role=Role.WORKER) | ToolResulted() | EvaluatorVerdict() | LandingRefused():
             return WAITING_FOR_WORKER
         case Committed():
             return "picking the next task"
