@@ -152,20 +152,6 @@ def _headings(text: str) -> list[str]:
     return [line for line in text.splitlines() if line.startswith("## ")]
 
 
-def test_mutants_of_the_change_are_told_as_evidence(tmp_path: Path) -> None:
-    checked = run_check(
-        Site(tmp_path),
-        ideal,
-        as_json=False,
-        wanted=Wanted(suite=write_suite(tmp_path / "suite"), limit=1),
-        TILTH_MUTATION_SECONDS="20",
-    )
-    assert checked.code == 0
-    assert "Faults planted in the change" in told(checked.requests[0])
-    assert "0/0" in checked.out
-    assert "1 verdict on 1 change" in checked.out
-
-
 def test_a_cap_stops_it_and_the_same_command_goes_on(tmp_path: Path) -> None:
     site, wanted = Site(tmp_path), Wanted(suite=write_suite(tmp_path / "suite"), limit=1, repeat=2)
     strict = {"TILTH_EVAL_THRESHOLD": "96"}
@@ -227,12 +213,15 @@ def test_a_broken_case_is_named_and_skipped_and_the_rest_is_measured(tmp_path: P
     unfit = (case / "wrong" / "only-some.patch").read_text("utf-8").replace("2 * n", "3 * n")
     (case / "wrong" / "only-some.patch").write_text(unfit, encoding="utf-8")
     (folder / "half").mkdir()
-    checked = run_check(Site(tmp_path), ideal, wanted=Wanted(suite=folder))
+    wanted = Wanted(suite=folder)
+    checked = run_check(Site(tmp_path), ideal, wanted=wanted, TILTH_MUTATION_SECONDS="20")
     assert checked.code == 1
     assert "half: case.toml: cannot be read: No such file or directory (skipped)" in checked.err
     assert "even-numbers: wrong/above-zero: pytest fails on it" in checked.err
     assert "even-numbers: wrong/only-some: the patch does not fit base/ (skipped)" in checked.err
     assert [case["change"] for case in checked.document["cases"]] == ["right/remainder"]
+    # Mutants of the change are told as evidence, as in a run.
+    assert "Faults planted in the change" in told(checked.requests[0])
     (kept,) = read_lines(tmp_path / "home" / "eval-checks.jsonl")
     assert kept["whole"] is False
 

@@ -118,10 +118,10 @@ class SpokenQuestion:
             "summary": None,
             "round": self.submitted.round,
         }
-        plan, landed = self.session.plan, self._landed_before()
-        done = (task for task in plan.tasks if task.status is Status.DONE)
-        kept = [task for task in done if task.commit is None or task.commit in landed]
-        kept = [task for task in kept if task.id != self.task.id]
+        plan, landed = self.session.plan, {None, *self._landed_before()}
+        below = plan.upstream_of(self.task)
+        done = [t for t in plan.tasks if t.status is Status.DONE and t.id != self.task.id]
+        kept = [task for task in done if task in below or task.commit in landed]
         return plan.model_copy(update={"tasks": (*kept, self.task.model_copy(update=fresh))})
 
     def _landed_before(self) -> set[str]:
