@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from support.flow_site import Run, Site, accept, git, reject, solution, solve, submit, write
 from support.messages_api import call, say, think
+from support.witness import bears_witness
 
 from tilth.base.values import canonical
 
@@ -46,6 +47,10 @@ def test_each_task_is_one_commit_on_the_session_branch(run: Run) -> None:
         "T-002: Add feature 2",
         "T-003: Add feature 3",
     ]
+
+
+def test_a_second_witness_finds_the_commits_that_the_log_tells_of(run: Run) -> None:
+    bears_witness(run)
 
 
 def test_a_commit_says_which_session_task_and_verdict_it_stands_for(run: Run) -> None:

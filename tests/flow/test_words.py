@@ -11,6 +11,7 @@ from support.commands import resume, start
 from support.flow_site import Run, Site, accept, git, reject, solve, submit, task, write
 from support.messages_api import MessagesServer, call
 from support.replays import play, say_of, standings
+from support.witness import bears_witness
 from support.words import command, during, played, stopping, wait_for, words_in
 
 BETTER = '"""Adds one, below zero too."""\n\n\ndef add1(x):\n    return x + 1\n'
@@ -206,6 +207,7 @@ def test_a_done_task_that_is_sent_back_lands_again_in_a_second_round(
     assert not again.of("seed_already_green")
     assert "built on T-001" not in command(site, "info", "latest").stdout
     assert "built on T-001" not in (run.session / "report.md").read_text()
+    bears_witness(again)
     proven(site)
 
 

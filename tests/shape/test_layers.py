@@ -134,6 +134,7 @@ OWNERS = {
     "distributed": {"fleet"},
     "dotenv": {"config"},
     "genai_prices": {"model"},
+    "git": {"git"},
     "httpx2": {"model"},
     "opentelemetry": {"session"},
     "prompt_toolkit": {"interview"},

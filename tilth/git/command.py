@@ -7,10 +7,10 @@ of our own that borrows nothing but the object store. There the user's configura
 excludes and attributes do not exist, and `info/attributes` outranks every `.gitattributes`: a blob
 is the bytes of the file, so what is validated, judged and committed is the same.
 
-GitPython is not used. It reads the repository's configuration and passes on the caller's
-environment, its `is_dirty` and `index` start filters and fsmonitor, it cannot name another object
-store, and what it reads without git (refs, objects) fails on SHA-256 and reftable repositories.
-Nothing was left that it does better. Nothing here talks to a remote.
+GitPython is not used here. It reads the repository's configuration and passes on the caller's
+environment, its `is_dirty`, `diff` and `index` start filters and fsmonitor, and what it reads
+without git (refs, objects) fails on SHA-256 and reftable repositories. `history` lets it read what
+landed, from a directory of our own. Nothing here talks to a remote.
 """
 
 from __future__ import annotations

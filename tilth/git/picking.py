@@ -74,19 +74,6 @@ def tree_of(source: SourceRepo, rev: str) -> str:
     return _git(source).line("rev-parse", "--verify", f"{rev}^{{tree}}")
 
 
-def size(source: SourceRepo, base: str, tree: str) -> Size:
-    """Count files and lines between two trees."""
-    listing = ("diff-tree", "-r", "-z", "--numstat", "--no-renames", base, tree)
-    with scratch(source.git_dir, source.head) as lent:
-        rows = lent.git(lent.root).run(*listing).split(b"\0")[:-1]
-    counts = [row.split(b"\t", 2)[:2] for row in rows]
-    return Size(
-        files=len(rows),
-        added=sum(int(added) for added, _ in counts if added.isdigit()),
-        removed=sum(int(removed) for _, removed in counts if removed.isdigit()),
-    )
-
-
 def unreached(source: SourceRepo, tip: str, *others: str) -> tuple[str, ...]:
     """Give the commits of a tip that none of the others hold, oldest first."""
     span = [tip, "--not", *others]

@@ -21,6 +21,7 @@ _REGULAR = (b"100644", b"100755")
 _MOST_LINKS = 8
 _PATCH = ("diff-tree", "-p", "-r", "--full-index", "--no-renames", "--no-color")
 _UNADORNED = ("--no-ext-diff", "--no-textconv")
+COUNTED = ("-r", "-z", "--numstat", "--no-renames", *_UNADORNED)
 
 
 def diff(source: SourceRepo, base: str, tree: str) -> str:
@@ -53,10 +54,13 @@ def changes(source: SourceRepo, base: str, tree: str) -> tuple[Change, ...]:
 
 def size(source: SourceRepo, base: str, tree: str) -> ChangeSize:
     """Count the lines that differ, and name the paths they are in."""
-    listing = ("diff-tree", "-r", "-z", "--numstat", "--no-renames", *_UNADORNED, base, tree)
     with scratch(source.git_dir, source.head) as lent:
-        records = lent.git(lent.root).run(*listing).split(b"\0")[:-1]
-    rows = [record.split(b"\t", 2) for record in records]
+        return read_size(lent.git(lent.root).run("diff-tree", *COUNTED, base, tree))
+
+
+def read_size(listing: bytes) -> ChangeSize:
+    """Read what git says to COUNTED."""
+    rows = [record.split(b"\t", 2) for record in listing.split(b"\0")[:-1]]
     return ChangeSize(
         paths=tuple(shown(path) for _, _, path in rows),
         added=sum(_lines(added) for added, _, _ in rows),

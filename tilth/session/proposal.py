@@ -14,7 +14,9 @@ from pathlib import PurePosixPath
 from tilth.base.values import Value
 from tilth.contract.prd import Plan, Status
 from tilth.git import picking, trees
+from tilth.git.changes import ChangeSize
 from tilth.git.commits import CommitRecord, squash_message
+from tilth.git.history import open_history
 from tilth.git.source import SourceRepo
 from tilth.git.target import Target
 from tilth.session.selection import Accepted, Doubt, Selection, read_landed, select
@@ -36,7 +38,7 @@ class Coming(Value):
     subject: str
     tasks: tuple[str, ...]
     origins: tuple[str, ...]
-    size: picking.Size
+    size: picking.Size = picking.Size()
     doubt: Doubt | None = None
 
 
@@ -123,9 +125,29 @@ def propose(
     if not records:
         return frame
     if _can_fast_forward(branch, target, selection) and not wishes.squash:
-        return _forward(branch, frame, accepted)
+        return _measured(branch.source, _forward(branch, frame, accepted))
     proposal = _anew(branch, frame, accepted, records)
-    return _squashed(branch, proposal, records) if wishes.squash else proposal
+    proposal = _squashed(branch, proposal, records) if wishes.squash else proposal
+    return _measured(branch.source, proposal)
+
+
+def _measured(source: SourceRepo, proposal: Proposal) -> Proposal:
+    """Read from the commits themselves what each of them says and how large it is."""
+    if proposal.clash:
+        return proposal
+    with open_history(source) as history:
+        commits = []
+        for coming in proposal.commits:
+            record = history.commit(coming.commit)
+            size = _size(history.size(record.parent or proposal.before, coming.commit))
+            commits.append(coming.model_copy(update={"subject": record.subject, "size": size}))
+        whole = _size(history.size(proposal.before, proposal.after))
+    return proposal.model_copy(update={"commits": tuple(commits), "size": whole})
+
+
+def _size(change: ChangeSize) -> picking.Size:
+    paths, added, removed = len(change.paths), change.added, change.deleted
+    return picking.Size(files=paths, added=added, removed=removed)
 
 
 def _missing(
@@ -160,18 +182,10 @@ def _can_fast_forward(branch: Branch, target: Target, selection: Selection) -> b
 def _forward(branch: Branch, frame: Proposal, accepted: Accepted) -> Proposal:
     new = set(picking.unreached(branch.source, branch.tip, frame.before))
     commits = tuple(
-        _coming(branch, accepted, record, record.id, record.parent or frame.before)
-        for record in branch.records
-        if record.id in new
+        _coming(accepted, record, record.id) for record in branch.records if record.id in new
     )
-    return frame.model_copy(
-        update={
-            "after": branch.tip,
-            "how": How.FAST_FORWARD,
-            "commits": commits,
-            "size": picking.size(branch.source, frame.before, branch.tip),
-        }
-    )
+    update = {"after": branch.tip, "how": How.FAST_FORWARD, "commits": commits}
+    return frame.model_copy(update=update)
 
 
 def _anew(
@@ -195,10 +209,9 @@ def _anew(
             return frame.model_copy(update={"how": How.ANEW, "clash": clash})
         placed.add(task)
         commit = picking.pick(source, record, tree=merged.tree, parent=tip)
-        commits.append(_coming(branch, accepted, record, commit, tip))
+        commits.append(_coming(accepted, record, commit))
         tip, tree = commit, merged.tree
-    whole = picking.size(source, frame.before, tip)
-    changes = {"after": tip, "how": How.ANEW, "commits": tuple(commits), "size": whole}
+    changes = {"after": tip, "how": How.ANEW, "commits": tuple(commits)}
     return frame.model_copy(update=changes)
 
 
@@ -222,21 +235,17 @@ def _squashed(branch: Branch, proposal: Proposal, records: Sequence[CommitRecord
         subject=" ".join(title.split()),
         tasks=tasks,
         origins=tuple(origin for coming in proposal.commits for origin in coming.origins),
-        size=proposal.size,
         doubt=doubts[0] if doubts else None,
     )
     return proposal.model_copy(update={"after": commit, "how": How.SQUASH, "commits": (one,)})
 
 
-def _coming(
-    branch: Branch, accepted: Accepted, record: CommitRecord, commit: str, parent: str
-) -> Coming:
+def _coming(accepted: Accepted, record: CommitRecord, commit: str) -> Coming:
     return Coming(
         commit=commit,
         subject=record.subject,
         tasks=(record.task,) if record.task else (),
         origins=(record.id,),
-        size=picking.size(branch.source, parent, commit),
         doubt=accepted.doubt(record.task) if record.task else None,
     )
 

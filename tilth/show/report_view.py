@@ -78,21 +78,22 @@ def _landed(session: Session, state: SessionState, plan: Plan) -> tuple[dict[str
         return {}, ""
     # git is loaded only where there is something to measure.
     from tilth.git import trees
+    from tilth.git.history import open_history
     from tilth.git.source import open_source
 
     landed = {}
     try:
         source = open_source(Path(session.checkpoint.source))
-        for task_id, made in commits.items():
-            size = trees.size(source, made.parent, made.commit)
-            diff = trees.diff(source, made.parent, made.commit)
-            landed[task_id] = Landed(
-                commit=made.commit,
-                subject=made.subject,
-                suppressions=suspicious_lines(diff),
-                cut="\n[cut: " in diff[-200:],
-                **dict(size),
-            )
+        with open_history(source) as history:
+            for task_id, made in commits.items():
+                diff = trees.diff(source, made.parent, made.commit)
+                landed[task_id] = Landed(
+                    commit=made.commit,
+                    subject=history.commit(made.commit).subject,
+                    suppressions=suspicious_lines(diff),
+                    cut="\n[cut: " in diff[-200:],
+                    **dict(history.size(made.parent, made.commit)),
+                )
     except (UserError, WorkspaceError, DiskError) as error:
         return {}, str(error)
     return landed, ""
