@@ -13,7 +13,10 @@ def main() -> None:
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115  # held to the end
 
     from tilth.cli.app import app
+    from tilth.show.pen import speak_plainly
 
+    speak_plainly(sys.stdout)
+    speak_plainly(sys.stderr)
     app()
 
 

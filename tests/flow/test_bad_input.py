@@ -41,6 +41,19 @@ def refuse(site: Site, target: Path, repo: Path | None = None, **settings: str) 
     return str(caught.value)
 
 
+@pytest.mark.parametrize("with_prd", [True, False])
+def test_outside_a_repository_it_says_to_name_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, with_prd: bool
+) -> None:
+    site, elsewhere = Site.make(tmp_path / "site"), tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.chdir(elsewhere)
+    target = site.bundle(1) if with_prd else Path()
+    with pytest.raises(UserError, match="--repo DIR"):
+        start(target, None, {}, new=True, environ=site.environ("http://127.0.0.1:9"))
+    assert not site.sessions.exists()
+
+
 @pytest.mark.parametrize(
     ("content", "words"),
     [

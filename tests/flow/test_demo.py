@@ -17,7 +17,7 @@ from support import demo_script
 
 from tilth.base.errors import UserError
 from tilth.demo import material
-from tilth.demo.play import demonstrate
+from tilth.demo.play import OPENING, demonstrate
 from tilth.log.events import EvaluatorVerdict, ValidatorRun
 from tilth.log.reader import read_events
 from tilth.log.state import fold
@@ -88,6 +88,10 @@ def test_the_recording_goes_the_way_its_script_goes_today() -> None:
     made = demo_script.essence(demo_script.record())
     assert demo_script.first_change(kept, made) is None, AGAIN
     assert len(kept) == len(made), AGAIN
+
+
+def test_its_introduction_breaks_no_word_on_a_common_terminal() -> None:
+    assert max(map(len, OPENING.splitlines())) < 80
 
 
 def test_every_request_of_the_recording_is_true() -> None:

@@ -1,7 +1,7 @@
 """The schema of a tool as a model is shown it: what it may send, and nothing else.
 
-Made from the typed model that will read the arguments. Titles, defaults, references and the choice
-of null say nothing a model needs, and every one of them is paid for with each first request.
+Made from the typed model that will read the arguments. Titles, defaults, references, bounds and the
+choice of null say nothing a model needs, and every one of them is paid for with each first request.
 """
 
 from __future__ import annotations
@@ -10,7 +10,10 @@ from typing import Any
 
 from pydantic import BaseModel
 
-_NOISE = ("title", "default", "additionalProperties")
+_NOISE = (
+    *("title", "default", "additionalProperties"),
+    *("minLength", "minimum", "maximum", "exclusiveMinimum"),
+)
 
 
 def tool_schema(arguments: type[BaseModel]) -> dict[str, Any]:

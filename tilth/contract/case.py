@@ -37,7 +37,7 @@ class Coverage(Value):
         min_length=1, description="Where it is met, `<file>:<symbol>`; commas between several."
     )
     evidence: str | None = Field(
-        default=None, description="How you know: the test that shows it, the output you saw."
+        default=None, description="The test that shows it, the output you saw."
     )
 
     @field_validator("criterion", mode="before")
@@ -77,9 +77,9 @@ class Blocker(Value):
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
-    reason: str = Field(min_length=1, description="Why the task cannot be met as it is written.")
+    reason: str = Field(min_length=1, description="Why it cannot be met.")
     evidence: str | None = Field(
-        default=None, description="What shows it: the two criteria, the test line, the error."
+        default=None, description="The two criteria, the test line, the error."
     )
 
 
@@ -92,9 +92,8 @@ SUBMIT_CASE = ToolSpec.of(
 
 RAISE_BLOCKER = ToolSpec.of(
     "raise_blocker",
-    "Say that the task cannot be met as written: criteria that contradict each other, a wrong "
-    "acceptance test, a missing secret or service. Not for work that is merely hard. The reviewer "
-    "rules on it.",
+    "Say that the task cannot be met as written: contradicting criteria, a wrong acceptance test, "
+    "a missing secret or service. Not for work that is merely hard. The reviewer rules on it.",
     Blocker,
 )
 

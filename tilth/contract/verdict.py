@@ -76,7 +76,7 @@ class Verdict(Value):
         default=None, description="On reject alone: the one change that would settle it."
     )
     score: int | None = Field(
-        default=None, ge=0, le=100, description="How far this is a proper solution."
+        default=None, ge=0, le=100, description="How far this is a proper solution, 0 to 100."
     )
     resolved: tuple[str, ...] = Field(
         default=(), description="Ids of earlier concerns (C1, C2) that are now settled."

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import secrets
 import shlex
-import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from dataclasses import dataclass, replace
@@ -41,14 +40,16 @@ from tilth.session.session import Session, session_id
 from tilth.session.start import create
 from tilth.session.store import Lock, make_private
 from tilth.show.notices import tell
+from tilth.show.program import program
 from tilth.show.terminal import terminal
 from tilth.task.ending import Ending
 
-_OPENING = """\
-A demo: an agent adds two features to a small project while nobody watches. What the models say
-comes from a recording, so it needs no key and no network; everything else happens for real.
-A worker model writes code, a gate runs ruff and the tests, and a second model, the evaluator,
-judges what passed. Only what it accepts is committed, on a branch of its own.
+OPENING = """\
+A demo: an agent adds two features to a small project while nobody watches.
+What the models say comes from a recording, so it needs no key and no network;
+everything else happens for real. A worker model writes code, a gate runs ruff
+and the tests, and a second model, the evaluator, judges what passed. Only what
+it accepts is committed, on a branch of its own.
 """
 _CAPS = ("TILTH_MAX_WALL_CLOCK_MINUTES", "TILTH_MAX_TOKENS", "TILTH_MAX_COST_USD")
 _SHORTEST_PAUSE_S = 0.7
@@ -75,7 +76,7 @@ def demonstrate(*, keep: bool, fast: bool, environ: MutableMapping[str, str] = o
     stage = Stage(_place(demos, keep=keep), _sandbox(), environ)
     with Lock(demos / "lock"):
         delete(stage.place)
-        tell(_OPENING)
+        tell(OPENING)
         session, ending = _perform(stage, recording, fast=fast)
     if ending.exit_code == ExitCode.INTERRUPTED:
         return ending.exit_code
@@ -159,7 +160,7 @@ def _closing(stage: Stage, session: Session) -> Iterator[str]:
 
 def _commands(stage: Stage, session: Session) -> Iterator[tuple[str, str]]:
     repo = _shown(stage.place / "invoices", stage.environ)
-    tilth = f"TILTH_HOME={_shown(stage.place, stage.environ)} {_program()}"
+    tilth = f"TILTH_HOME={_shown(stage.place, stage.environ)} {program()}"
     if stage.environ.get("TILTH_SESSIONS_DIR"):
         tilth = f"TILTH_SESSIONS_DIR={_shown(stage.place / 'sessions', stage.environ)} {tilth}"
     only = "" if stage.sandbox is SandboxChoice.AUTO else " --verify-only"
@@ -183,16 +184,3 @@ def _shown(path: Path, environ: Mapping[str, str]) -> str:
     if os.path.isabs(home) and path.is_relative_to(home) and text == str(path):
         return f"~/{path.relative_to(home)}"
     return text
-
-
-def _program() -> str:
-    """Name this program as it can be typed here."""
-    beside = Path(sys.executable).with_name("tilth")
-    found = shutil.which("tilth")
-    if found is not None and Path(found).resolve() == beside.resolve():
-        return "tilth"
-    if os.access(beside, os.X_OK):
-        here = Path.cwd()
-        near = beside.relative_to(here) if beside.is_relative_to(here) else beside
-        return shlex.quote(str(near))
-    return f"{shlex.quote(sys.executable)} -m tilth"

@@ -18,7 +18,7 @@ from tilth.git.merging import require_merging
 from tilth.git.source import SourceRepo, open_source
 from tilth.log.state import SessionState
 from tilth.model.provider import load_early
-from tilth.session.bundle import Bundle, find_prd, read_bundle
+from tilth.session.bundle import PRD_NAME, Bundle, find_prd, read_bundle
 from tilth.session.catalog import (
     holder_of,
     readable_sessions,
@@ -73,7 +73,7 @@ def start(
     )
     prd = find_prd(target)
     if prd is None:
-        return go_on(prepared_to_run(settings, open_source(repo or target), frontend))
+        return go_on(prepared_to_run(settings, open_source(_source_of(repo, target)), frontend))
     bundle, source = read_bundle(prd), open_source(repo_for(repo, prd))
     facts = read_facts(source, source.head)
     if source.dirty:
@@ -171,13 +171,33 @@ def _refuse_running_twin(settings: Settings, bundle: Bundle, source: SourceRepo)
             )
 
 
+def _source_of(repo: Path | None, target: Path) -> Path:
+    """Take the repository named, else the target itself."""
+    if repo is None and target.is_dir() and not _is_repository(target.resolve()):
+        raise UserError(
+            f"{target.resolve()} holds no {PRD_NAME} and is no git repository: name a PRD, and its "
+            "repository with --repo DIR"
+        )
+    return repo or target
+
+
 def repo_for(repo: Path | None, prd: Path) -> Path:
     """Take the repository named, else the one around the PRD, else the one we stand in."""
     if repo is not None:
         return repo
-    folder = prd.resolve().parent
-    inside = any((parent / ".git").exists() for parent in (folder, *folder.parents))
-    return folder if inside else Path.cwd()
+    for folder in (prd.resolve().parent, Path.cwd()):
+        if _is_repository(folder):
+            return folder
+    raise UserError(
+        f"neither {prd} nor {Path.cwd()} stands in a git repository: say which one it is for, with "
+        "--repo DIR"
+    )
+
+
+def _is_repository(folder: Path) -> bool:
+    """Tell whether git may know a place; one that is bare is told so by whoever opens it."""
+    around = any((parent / ".git").exists() for parent in (folder, *folder.parents))
+    return around or (folder / "HEAD").is_file()
 
 
 def seed_tests(parts: Parts, bundle: Bundle) -> dict[str, bytes]:

@@ -230,13 +230,17 @@ def lock_holder(path: Path) -> str | None:
     return None
 
 
-def last_active(directory: Path) -> tuple[bool, float]:
-    """Say whether a session is at work, and when something last happened in it."""
+def last_active(directory: Path) -> tuple[bool, bool, float]:
+    """Say whether a session is at work, has a plan, and when something last happened in it.
+
+    An interview that was given up has none, and is not what anybody means by the latest session.
+    """
     times = [0.0]
     for name in ("events.jsonl", "checkpoint.json"):
         with suppress(OSError):
             times.append((directory / name).stat().st_mtime)
-    return lock_holder(directory / "lock") is not None, max(times)
+    is_held = lock_holder(directory / "lock") is not None
+    return is_held, (directory / "prd.json").exists(), max(times)
 
 
 def wait_for_lock(path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import json
 import os
 import sys
 import time
@@ -19,6 +20,7 @@ from tilth.session.session import Session
 from tilth.session.store import lock_holder
 from tilth.show.lines import full
 from tilth.show.notices import tell
+from tilth.show.pen import is_utf8
 from tilth.show.tables import Page, escaped
 from tilth.show.times import clock_time
 
@@ -108,7 +110,11 @@ def _followed(session: Session, sleep: Callable[[float], None]) -> Iterator[tupl
 
 
 def _raw(line: bytes) -> str:
-    return escaped(line.decode("utf-8", "surrogatepass").rstrip("\n"))
+    text = escaped(line.decode("utf-8", "surrogatepass").rstrip("\n"))
+    if is_utf8(sys.stdout.encoding):
+        return text
+    # Data is written exactly: beyond ASCII there are only texts, in which JSON has its own escapes.
+    return "".join(char if char.isascii() else json.dumps(char)[1:-1] for char in text)
 
 
 def _told(event: Event) -> str:

@@ -19,9 +19,11 @@ from tilth.session.session import Session, SessionStatus, list_sessions
 from tilth.show import figures
 from tilth.show.next_commands import next_commands
 from tilth.show.note import Tone
+from tilth.show.program import say_where_it_is
 from tilth.show.report_view import view_report
 from tilth.show.session_list import cost, homely
 from tilth.show.session_row import SessionRow, read_row
+from tilth.show.session_view import read_state
 from tilth.show.tables import Page
 from tilth.show.times import age
 
@@ -42,13 +44,14 @@ def welcome(*, environ: Mapping[str, str] = os.environ, clock: Clock | None = No
     session = open_to_look(settings, "latest")
     seen = read_row(session.directory)
     now = (clock or SystemClock()).now()
-    for line in _lines(seen, now, environ.get("HOME", "")):
+    for line in _lines(session, seen, now, environ.get("HOME", "")):
         page.line(one_line(line, 400))
     for text, tone in _report_head(session, seen):
         page.line(text, tone)
     if len(names) > 1:
         page.line(f"{figures.counted(len(names) - 1, 'other session')}: tilth info", Tone.QUIET)
     page.line(f"next  {_next(session, seen)}", Tone.HEAD)
+    say_where_it_is()
     return ExitCode.DONE
 
 
@@ -87,7 +90,7 @@ def _first_steps(settings: Settings) -> Iterator[str]:
     yield "tilth prep-feature PATH/TO/REPO # plan a feature, then: tilth run PATH/TO/REPO"
 
 
-def _lines(seen: SessionRow, now: datetime, home: str) -> Iterator[str]:
+def _lines(session: Session, seen: SessionRow, now: datetime, home: str) -> Iterator[str]:
     if seen.fault:
         yield f"{seen.session} is broken: {seen.fault}"
         return
@@ -97,7 +100,18 @@ def _lines(seen: SessionRow, now: datetime, home: str) -> Iterator[str]:
     yield figures.joined((f"{seen.session} is {seen.status}", done, below, failed))
     feature = seen.feature or ""
     began = f"{age(seen.created, now)} ago"
-    yield figures.joined((feature, homely(seen.source, home), f"cost {cost(seen)}", began))
+    spent = f"cost {_cost(session, seen)}"
+    yield figures.joined((feature, homely(seen.source, home), spent, began))
+
+
+def _cost(session: Session, seen: SessionRow) -> str:
+    """Write what a session has cost; while it runs that stands in its log alone."""
+    if seen.cost_final:
+        return cost(seen)
+    try:
+        return f"{figures.cost(read_state(session).spent)} so far"
+    except CorruptSession:
+        return cost(seen)
 
 
 def _next(session: Session, seen: SessionRow) -> str:

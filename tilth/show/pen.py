@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import codecs
+import io
 import os
 from collections.abc import Mapping
 from typing import TextIO
 
 _USUAL_COLUMNS = 80
-_ASCII = str.maketrans({"✓": "+", "✗": "x", "·": "-", "…": "...", "⏎": "\\n", "→": "->"})
+_ASCII: dict[int, int | str] = {
+    **str.maketrans("✓✗×·▶−–—“”‘’│─", "+xx->---\"\"''|-"),
+    ord("…"): "...",
+    ord("⏎"): "\\n",
+    ord("→"): "->",
+    ord("≤"): "<=",
+    ord("≥"): ">=",
+}
+_PLAIN = "tilth-plain"
 
 
 def wants_live(stream: TextIO | None, environ: Mapping[str, str]) -> bool:
@@ -48,7 +58,27 @@ class Pen:
 
 
 def encodable(text: str, encoding: str) -> str:
-    if encoding.lower().replace("-", "") == "utf8":
+    if is_utf8(encoding):
         return text
     plain = text.translate(_ASCII)
     return plain.encode(encoding, "backslashreplace").decode(encoding)
+
+
+def is_utf8(encoding: str | None) -> bool:
+    """Tell whether a stream of this encoding can show every character."""
+    return (encoding or "utf-8").lower().replace("-", "").replace("_", "") == "utf8"
+
+
+def speak_plainly(stream: TextIO | None) -> None:
+    """Have a stream that knows few characters show others by plain ones, and the rest by number."""
+    if stream is None or is_utf8(stream.encoding) or not isinstance(stream, io.TextIOWrapper):
+        return
+    codecs.register_error(_PLAIN, _plain)
+    stream.reconfigure(errors=_PLAIN)
+
+
+def _plain(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    said = error.object[error.start : error.end].translate(_ASCII)
+    return said.encode("ascii", "backslashreplace").decode("ascii"), error.end

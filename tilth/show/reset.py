@@ -82,5 +82,5 @@ def _answer(found: dict[str, tuple[Step, ...]], *, as_json: bool) -> int:
             name: [{"what": s.what, "where": s.where, "there": s.there} for s in steps]
             for name, steps in found.items()
         }
-        sys.stdout.write(json.dumps(document, ensure_ascii=False) + "\n")
+        sys.stdout.write(json.dumps(document, ensure_ascii=True) + "\n")
     return ExitCode.DONE

@@ -16,6 +16,7 @@ from tilth.show import figures
 from tilth.show.foresight import outlook
 from tilth.show.next_commands import next_commands
 from tilth.show.note import Tone
+from tilth.show.program import say_where_it_is
 from tilth.show.session_list import document as row_document
 from tilth.show.session_list import homely
 from tilth.show.session_view import Cap, SessionView
@@ -45,6 +46,11 @@ _TONES = {Status.DONE: Tone.GOOD, Status.FAILED: Tone.BAD, Status.PENDING: Tone.
 
 def print_detail(view: SessionView, page: Page, home: str) -> None:
     """Put one session on the page."""
+    for request in view.open_requests:
+        about = f" ({request.task_id})" if request.task_id else ""
+        page.line(f"for you  {request.request}{about}: {one_line(request.text, 400)}", Tone.LOUD)
+    if view.open_requests:
+        page.line()
     page.facts(list(_facts(view, home)))
     page.line()
     if view.plan.tasks:
@@ -62,11 +68,9 @@ def print_detail(view: SessionView, page: Page, home: str) -> None:
         if upstream:
             text = f"{task.id} is built on {', '.join(upstream)}, which was sent back"
             page.line(f"note     {text}", Tone.WARN)
-    for request in view.open_requests:
-        about = f" ({request.task_id})" if request.task_id else ""
-        page.line(f"for you  {request.request}{about}: {one_line(request.text, 400)}", Tone.LOUD)
     for command in commands(view):
         page.line(f"next     {command}", Tone.HEAD)
+    say_where_it_is()
 
 
 def commands(view: SessionView) -> tuple[str, ...]:

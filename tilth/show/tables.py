@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from tilth.base.safe_text import inert, one_line
 from tilth.show.live import wants_live
 from tilth.show.note import STYLES, Tone
+from tilth.show.pen import is_utf8, speak_plainly
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -56,6 +57,7 @@ class Page:
         if isinstance(stream, io.TextIOWrapper):
             # A terminal that cannot show a character is no reason to fail.
             stream.reconfigure(errors="backslashreplace")
+        speak_plainly(stream)
         self._stream = stream
         self._columns = columns
         self._colour = wants_live(stream, environ)
@@ -103,7 +105,9 @@ class Page:
 
     def json(self, document: Any) -> None:
         """Put one JSON document; what a terminal would act on is escaped."""
-        text = json.dumps(document, ensure_ascii=False, indent=2)
+        # Data is written exactly, also where the stream would show a character by another.
+        exact = not is_utf8(self._stream.encoding)
+        text = json.dumps(document, ensure_ascii=exact, indent=2)
         self._stream.write(escaped(text) + "\n")
 
     def _draw(

@@ -19,6 +19,7 @@ from tilth.show.keys import quiet_keys
 from tilth.show.live import Console, ConsoleContext
 from tilth.show.notices import tell, tell_from_handler
 from tilth.show.picker import can_ask, pick
+from tilth.show.program import say_where_it_is
 from tilth.task.budget import Allowance, Caps
 
 
@@ -75,6 +76,8 @@ class _TerminalScreen:
         has_footer = console is not None and console.has_footer
         with stop_on_signals(interrupt, self._say), quiet_keys(sys.stdin if has_footer else None):
             yield
+        if self._advises:
+            say_where_it_is()
 
     def _say(self, line: str) -> None:
         if self._console is not None and self._console.is_live:

@@ -31,6 +31,10 @@ from tilth.task.night import UNTIL, Night
 from tilth.task.quota_wait import go_on_waiting, wait_for_quota
 from tilth.task.trimming import shorter_calls, shorter_results
 
+_MORE_ROOM = (
+    "use a model with more room, or lower TILTH_MAX_OUTPUT_TOKENS; `tilth doctor --online` shows "
+    "how much there is"
+)
 # What a warning about the cache is remembered by, so that it is given once.
 CACHE = "prompt cache"
 
@@ -95,7 +99,7 @@ def ask(account: Account, model: Model, conversation: Conversation, emit: Emit) 
             slept_s = wait_for_quota(account, model, conversation.role, reached, emit, slept_s)
         except PromptTooLong as error:
             if not _trim(conversation, emit):
-                fix = "nothing is left to leave out: use a model with more room"
+                fix = f"nothing is left to leave out: {_MORE_ROOM}"
                 raise ProviderError(f"{error}; {fix}") from error
     _watch_cache(account, conversation, turn, emit)
     # Recorded and sent back without keys; the tools get what the model wrote.

@@ -15,9 +15,9 @@ from tilth.sandbox.confinement import Access, Command, Confinement, Finished, ru
 from tilth.task.tool_outcome import Outcome
 
 BASH = (
-    "Run a command line with bash in the worktree root and give back its output, stdout and stderr "
-    "together, with the exit code if it is not 0. Each call starts a fresh shell with empty input; "
-    "nothing it leaves running survives the call. Long output keeps its first and last 16 KB."
+    "Run a command line with bash in the worktree root. Gives stdout and stderr together, and the "
+    "exit code if it is not 0. Each call is a fresh shell with empty input; nothing it leaves "
+    "running survives. Long output keeps its first and last 16 KB."
 )
 
 _LONGEST = 5
@@ -26,7 +26,7 @@ _LONGEST = 5
 class BashArguments(Value):
     """Give a command line and, if it needs longer, its time."""
 
-    command: str = Field(description="The command line to run.")
+    command: str
     timeout_seconds: float | None = Field(
         None, gt=0, allow_inf_nan=False, description="Stop it after this many seconds."
     )

@@ -27,46 +27,46 @@ _LITERAL = (
     "\nIt is one single line: its line breaks came as the two characters \\ and n. Write the file "
     "again with real line breaks."
 )
+_PATH = "Relative to the worktree root."
 _BOM = b"\xef\xbb\xbf"
 
 READ_FILE = (
-    "Read a text file. `path` is relative to the worktree root. Gives the text as it is, without "
-    f"line numbers; at most {DEFAULT_LINES} lines and {MAX_READ_CHARS // 1000} KB at a time, lines "
-    f"cut at {MAX_LINE_CHARS} characters, and says how to read on. Binary files are refused."
+    f"Read a text file, without line numbers: at most {DEFAULT_LINES} lines and "
+    f"{MAX_READ_CHARS // 1000} KB at a time, lines cut at {MAX_LINE_CHARS} characters. It says how "
+    "to read on."
 )
 WRITE_FILE = (
-    "Write a whole text file, creating it and its directories or replacing what was there. `path` "
-    "is relative to the worktree root. For a small change to an existing file use edit_file."
+    "Write a whole text file: a new one, with its directories, or in the place of what was there. "
+    "For a small change use edit_file."
 )
 EDIT_FILE = (
-    "Replace one exact piece of text in a file. `path` is relative to the worktree root. "
-    "`old_string` must match the file exactly, white space included, and occur once, unless "
-    "`replace_all` is true. The file's line endings are kept."
+    "Replace one exact piece of text in a file. `old_string` must match exactly, white space "
+    "included, and occur once, unless `replace_all` is true."
 )
 
 
 class ReadArguments(Value):
     """Name a file and the lines wanted of it."""
 
-    path: str = Field(description="File to read, relative to the worktree root.")
-    offset: int | None = Field(None, ge=1, description="First line to show, counted from 1.")
+    path: str = Field(description=_PATH)
+    offset: int | None = Field(None, ge=1, description="First line to show, from 1.")
     limit: int | None = Field(None, ge=1, description="How many lines to show.")
 
 
 class WriteArguments(Value):
     """Name a file and give all of its text."""
 
-    path: str = Field(description="File to write, relative to the worktree root.")
-    content: str = Field(description="The whole new text of the file.")
+    path: str = Field(description=_PATH)
+    content: str = Field(description="The whole text.")
 
 
 class EditArguments(Value):
     """Name a file, the text to replace in it, and what goes there."""
 
-    path: str = Field(description="File to change, relative to the worktree root.")
-    old_string: str = Field(description="The exact text to replace.")
-    new_string: str = Field(description="The text that takes its place.")
-    replace_all: bool = Field(False, description="Replace every occurrence, not just one.")
+    path: str = Field(description=_PATH)
+    old_string: str
+    new_string: str
+    replace_all: bool = False
 
 
 class FileTools:

@@ -25,30 +25,28 @@ _MAX_PATTERN_CHARS = 2000
 
 _LEFT_OUT = "Version control, caches, virtual environments and node_modules are left out."
 GLOB = (
-    "Find files by name, e.g. `src/**/*.py`. `**` stands for any number of directories; `*`, `?` "
-    "and `[abc]` stay within one name. Gives paths relative to the worktree root, sorted, at most "
-    f"{MAX_FILES}. {_LEFT_OUT}"
+    "Find files by name, e.g. `src/**/*.py`: `**` is any number of directories, `*`, `?` and "
+    f"`[abc]` stay within one name. Gives sorted paths, at most {MAX_FILES}. {_LEFT_OUT}"
 )
 GREP = (
     "Search the lines of text files with a Python regular expression. Gives `path:line: text`, at "
-    f"most {MAX_MATCHES} matches. `path` is a directory or a file to search in, `glob` keeps only "
-    f"files that match, e.g. `*.py`. {_LEFT_OUT}"
+    f"most {MAX_MATCHES} matches. Leaves out what `glob` leaves out."
 )
 
 
 class GlobArguments(Value):
     """Give a file name pattern and where to start."""
 
-    pattern: str = Field(description="Glob pattern, relative to `path`.")
-    path: str | None = Field(None, description="Directory to start in; the worktree root if left.")
+    pattern: str = Field(description="Relative to `path`.")
+    path: str | None = Field(None, description="Where to start; without it, the root.")
 
 
 class GrepArguments(Value):
     """Give a regular expression and where to look for it."""
 
-    pattern: str = Field(description="Python regular expression, matched line by line.")
-    path: str | None = Field(None, description="Directory or file to search; all if left out.")
-    glob: str | None = Field(None, description="Only files whose path matches, e.g. `*.py`.")
+    pattern: str
+    path: str | None = Field(None, description="Directory or file; without it, all.")
+    glob: str | None = Field(None, description="Only files that match, e.g. `*.py`.")
 
 
 @dataclass(frozen=True)

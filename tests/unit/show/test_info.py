@@ -224,7 +224,7 @@ def test_an_open_question_is_shown_with_the_command_that_answers_it(
     }
     (directory / "operator-requests.jsonl").write_text(json.dumps(line) + "\n")
     said = detailed(shelf, capsys)
-    assert "for you  R-001 (T-001): Which one?" in said
+    assert said.startswith("for you  R-001 (T-001): Which one?\n")
     assert f'next     tilth answer {SESSION} R-001 "…"' in said
 
 

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 import pytest
-from support.event_samples import SESSION, session_start, stop
+from support.event_samples import SESSION, a_session, session_start, stop
 from support.session_files import Noon, Shelf, append_line, log_of, snapshot, task
 
 from tilth.contract.outcomes import StopReason
@@ -136,3 +136,22 @@ def test_the_latest_session_is_one_that_runs_else_the_one_that_was_last_active(
     assert said(shelf, capsys)[0].startswith(older)
     with shelf.held(newer):
         assert said(shelf, capsys)[0].startswith(newer)
+
+
+def test_an_interview_that_was_given_up_is_not_the_latest_session(
+    shelf: Shelf, capsys: pytest.CaptureFixture[str]
+) -> None:
+    older, newer = "20261115-010101-0a0a0a", "20261116-010101-0b0b0b"
+    shelf.add(older)
+    (shelf.add(newer, status="interviewing") / "prd.json").unlink()
+    assert said(shelf, capsys)[0].startswith(older)
+
+
+def test_while_it_runs_the_cost_so_far_comes_from_the_log(
+    shelf: Shelf, capsys: pytest.CaptureFixture[str]
+) -> None:
+    directory = shelf.add(status="running", events=a_session(), usage={})
+    with shelf.held():
+        assert " · cost $0.18 so far · " in said(shelf, capsys)[1]
+    append_line(log_of(directory), "{")
+    assert " · cost ? · " in said(shelf, capsys)[1]

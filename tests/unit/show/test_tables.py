@@ -91,12 +91,20 @@ def test_a_terminal_is_not_told_to_read_markup_or_emoji() -> None:
     assert ":smile: [red]x[/red]" in screen.getvalue()
 
 
-def test_a_stream_that_cannot_show_a_character_gets_its_code() -> None:
+def test_a_stream_that_cannot_show_a_character_gets_a_plain_one_or_its_code() -> None:
     raw = io.BytesIO()
     stream = io.TextIOWrapper(raw, encoding="ascii")
-    Page(stream, {}).line("a → b \ud800")
+    Page(stream, {}).line("✓ a → b · ä \ud800")
     stream.flush()
-    assert raw.getvalue() == b"a \\u2192 b \\ud800\n"
+    assert raw.getvalue() == b"+ a -> b - \\xe4 \\ud800\n"
+
+
+def test_data_stays_exact_on_a_stream_that_knows_few_characters() -> None:
+    raw = io.BytesIO()
+    stream = io.TextIOWrapper(raw, encoding="ascii")
+    Page(stream, {}).json({"a": "→ ä"})
+    stream.flush()
+    assert json.loads(raw.getvalue()) == {"a": "→ ä"}
 
 
 def test_tabs_stay_because_a_diff_needs_them() -> None:
