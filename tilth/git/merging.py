@@ -27,6 +27,7 @@ _QUIET = ("-c", "merge.conflictStyle=merge", "-c", "merge.directoryRenames=false
 
 def merge(source: SourceRepo, *, base: str, onto: str, change: str) -> Merged:
     """Put what leads from tree `base` to tree `change` onto tree `onto`."""
+    require_merging()
     with scratch(source.git_dir, source.head) as lent:
         git = lent.git(lent.root)
         root = _dressed(git, base)
@@ -47,7 +48,7 @@ def require_merging() -> None:
     found = version()
     if found < OLDEST:
         mine, wanted = ".".join(map(str, found)), ".".join(map(str, OLDEST))
-        raise UserError(f"git {mine} cannot land tasks side by side: install git {wanted} or newer")
+        raise UserError(f"git {mine} cannot put one change onto another: install git {wanted} or newer")
 
 
 def _dressed(git: Git, tree: str, *parents: str) -> str:

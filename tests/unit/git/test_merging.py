@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from pathlib import Path
 
 import pytest
 from support.git_repo import Repo
 
+from tilth.base.errors import UserError
 from tilth.git.merging import Merged, merge
 from tilth.git.source import open_source
 
@@ -132,3 +135,19 @@ def test_a_base_outside_the_history_of_both_is_fine(fork: Fork) -> None:
     merged = merge(open_source(fork.repo.root), base=blank, onto=ours, change=theirs)
     names = fork.repo.git("ls-tree", "--name-only", merged.tree).split()
     assert names == ["a.py", "app.py", "b.py", "old.py"]
+
+
+def test_a_git_that_cannot_merge_without_a_worktree_is_refused_in_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fork = Fork(tmp_path / "repo", {"app.py": LINES})
+    older = tmp_path / "bin" / "git"
+    older.parent.mkdir()
+    older.write_text(
+        '#!/bin/sh\nif [ "$1" = version ]; then echo git version 2.37.9; exit; fi\n'
+        f'exec {shutil.which("git")} "$@"\n'
+    )
+    older.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{older.parent}:{os.environ['PATH']}")
+    with pytest.raises(UserError, match=r"^git 2\.37 cannot .*: install git 2\.38 or newer$"):
+        fork.merge({"app.py": "ours\n"}, {"new.py": "theirs\n"})
