@@ -27,7 +27,7 @@ CARRIED = (
     "tilth/py.typed",
 )
 QUICK = "defaults = false\n[validators]\nv = 'git --version'\n"
-EXTRAS = {"landlock", "notify", "otel", "dev"}
+EXTRAS = {"landlock", "notify", "fleet", "otel", "dev"}
 
 
 @pytest.fixture(scope="module")

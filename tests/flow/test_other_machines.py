@@ -1,6 +1,6 @@
 """Other machines: what Tilth does where something is missing, shown by really taking it away.
 
-Runs are started inside an outer bubblewrap that hides `/proc` or closes user namespaces, by a program
+Runs are started inside an outer bubblewrap that hides `/proc` or closes user namespaces, by a start
 that first takes from `os` what only Linux has.
 """
 
