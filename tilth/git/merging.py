@@ -48,7 +48,9 @@ def require_merging() -> None:
     found = version()
     if found < OLDEST:
         mine, wanted = ".".join(map(str, found)), ".".join(map(str, OLDEST))
-        raise UserError(f"git {mine} cannot put one change onto another: install git {wanted} or newer")
+        raise UserError(
+            f"git {mine} cannot put one change onto another: install git {wanted} or newer"
+        )
 
 
 def _dressed(git: Git, tree: str, *parents: str) -> str:
