@@ -153,5 +153,5 @@ def test_while_it_runs_the_cost_so_far_comes_from_the_log(
     directory = shelf.add(status="running", events=a_session(), usage={})
     with shelf.held():
         assert " · cost $0.18 so far · " in said(shelf, capsys)[1]
-    append_line(log_of(directory), "{")
+    append_line(directory, "{\n{\n")
     assert " · cost ? · " in said(shelf, capsys)[1]
