@@ -24,7 +24,9 @@ from support.messages_api import Answer, MessagesServer, Reply, Request, call, e
 from support.suite_case import patch
 
 from tilth.base.errors import UserError
+from tilth.config.settings import load
 from tilth.evalcheck.wanted import Wanted
+from tilth.session.measured import newest
 
 PROBE = "from numbers_ import is_even\n\n\ndef test_below_zero():\n    assert is_even(-4)\n"
 KEYS = {
@@ -125,6 +127,9 @@ def test_it_is_kept_by_model_and_prompts_and_nothing_else_is_left(
     assert kept["suite"] == str(suite)
     assert len(kept["prompt_sha256"]) == 64
     assert kept["false_accept"] == checked.document["false_accept"]
+    known = newest(load({}, site.environ("http://127.0.0.1:1")), "claude-sonnet-5-5")
+    assert known is not None
+    assert known.figure == "false accepts 33.3% (95% 6.1% to 79.2%), n=3"
     left = {path.suffix for path in (site.root / "home" / "eval-check").iterdir()}
     assert left == {".lock"}
 
