@@ -90,6 +90,8 @@ class _Playing:
     mask: Mask
     environ: MutableMapping[str, str]
     warned: set[str] = field(default_factory=set)
+    # Time slept for a quota is not held against the wall clock.
+    slept_s: float = 0.0
 
     def go_on(self) -> ExitCode | None:
         """Play to the end; give the exit code of whatever stopped it before."""
@@ -134,7 +136,8 @@ class _Playing:
             name = (question.case, question.change)
             if (*name, turn) in done or name in broken:
                 continue
-            minutes = self.settings.max_wall_clock_minutes - (time.monotonic() - started) / 60
+            worked_s = time.monotonic() - started - self.slept_s
+            minutes = self.settings.max_wall_clock_minutes - worked_s / 60
             try:
                 play = examiner.play(question, turn, self.kept.spend, max(minutes, 0.0))
             except BrokenCase as error:
@@ -150,7 +153,9 @@ class _Playing:
             self.kept.add(Entry(spend=halted.spend))
         done, of = len(self.kept.plays), len(self.check.turns)
         cap = _CAPS.get(halted.reason)
-        why = f"{cap} is used up; raise it" if cap else one_line(halted.detail, 400)
+        # The time is each start's own; what was spent stays spent.
+        more = "" if halted.reason is StopReason.WALL_CLOCK else "; raise it"
+        why = f"{cap} is used up{more}" if cap else one_line(halted.detail, 400)
         complain(f"stopped after {done} of {of}: {why}; the same command goes on from here")
         return _CODES.get(halted.reason, ExitCode.USAGE)
 
@@ -158,7 +163,8 @@ class _Playing:
         match event.payload:
             case ModelRetry(error=error, delay_s=delay):
                 bar.say(f"endpoint: {one_line(error)}, trying again in {delay:.0f} s")
-            case QuotaWait(error=error, until=until):
+            case QuotaWait(error=error, until=until, wait_s=seconds):
+                self.slept_s += seconds
                 bar.say(f"endpoint: {one_line(error)}; waiting until {clock_time(until)}")
             case CapWarning(cap=cap) if cap not in self.warned:
                 self.warned.add(cap)
