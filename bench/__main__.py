@@ -7,6 +7,7 @@ import sys
 
 from bench.cache import cached_shares
 from bench.evidence import evidence_ratios, review_ratio
+from bench.lanes import lane_figures
 from bench.look import info_ratio
 from bench.replay import verify_ratio
 from bench.resume import resume_ratio
@@ -86,6 +87,15 @@ def cache() -> None:
         figure(f"of the prefix not cacheable, 200 turns of the {role}", 100 * (1 - share), 1, "%")
 
 
+def lanes() -> None:
+    """Say what four jobs make of eight independent tasks."""
+    found = lane_figures()
+    figure("eight tasks with four jobs against one", found.wall, 0.45)
+    figure("a turn in a lane against one of a single job", found.turn, 1.15)
+    figure("a landing beyond 1.2 gates", found.landing_ms - 1.2 * found.gate_ms, 50, "ms")
+    figure("memory a lane adds", found.lane_mb, 12, "MB")
+
+
 def main() -> None:
     figure("tilth --help against importing typer", help_ratio(), 2.5)
     figure("start to first request against importing the SDK", first_request_ratio(), 1.15)
@@ -99,6 +109,7 @@ def main() -> None:
     for count in (50, 200):
         turns(count)
     cache()
+    lanes()
     viewer()
 
 

@@ -14,6 +14,10 @@ def demo(
     fast: Annotated[
         bool, typer.Option("--fast", help="Do not pause to let the run be watched.")
     ] = False,
+    jobs: Annotated[
+        str | None,
+        typer.Option("--jobs", metavar="N", help="Play ten tasks instead, N at the same time."),
+    ] = None,
 ) -> int:
     """Watch a whole run on a small project: no key, no network.
 
@@ -23,4 +27,4 @@ def demo(
     """
     from tilth.demo.play import demonstrate
 
-    return demonstrate(keep=keep, fast=fast)
+    return demonstrate(keep=keep, fast=fast, jobs=jobs)

@@ -14,15 +14,16 @@ _SUFFIX = ".txt"
 _BORN = "2026-01-05T09:00:00+00:00"
 
 RECORDING = _HERE / "events.jsonl"
+# The plan, the tests and the recording of ten tasks that are worked on at the same time.
+LANES = _HERE / "lanes"
 
 
-def recording_path() -> Path:
+def recording_path(*, lanes: bool = False) -> Path:
     """Give the recorded session's log."""
-    if not RECORDING.is_file():
-        raise UserError(
-            f"{RECORDING} is missing from Tilth's own installation; install Tilth again"
-        )
-    return RECORDING
+    path = LANES / "events.jsonl" if lanes else RECORDING
+    if not path.is_file():
+        raise UserError(f"{path} is missing from Tilth's own installation; install Tilth again")
+    return path
 
 
 def lay_out_project(root: Path) -> SourceRepo:
@@ -30,9 +31,9 @@ def lay_out_project(root: Path) -> SourceRepo:
     return make_repo(root, _files("project"), "An invoice and its lines", "Demo", _BORN)
 
 
-def lay_out_bundle(root: Path) -> Path:
+def lay_out_bundle(root: Path, folder: str = "bundle") -> Path:
     """Write the PRD with its seed tests and give its directory."""
-    for path, content in _files("bundle").items():
+    for path, content in _files(folder).items():
         write_file(root / path, content)
     return root
 

@@ -19,11 +19,12 @@ from tilth.base.errors import CorruptSession, UserError
 from tilth.base.interrupt import Interrupt
 from tilth.base.values import canonical
 from tilth.config.secrets import conceal
-from tilth.config.settings import SECRET_NAMES, SandboxChoice
+from tilth.config.settings import SECRET_NAMES, SandboxChoice, load
 from tilth.config.sources import home_of
 from tilth.contract.outcomes import ExitCode
 from tilth.demo.material import lay_out_bundle, lay_out_project, recording_path
 from tilth.git.command import writing
+from tilth.git.merging import require_merging
 from tilth.git.worktree import delete
 from tilth.log.reader import read_events
 from tilth.log.state import SessionState
@@ -51,6 +52,21 @@ everything else happens for real. A worker model writes code, a gate runs ruff
 and the tests, and a second model, the evaluator, judges what passed. Only what
 it accepts is committed, on a branch of its own.
 """
+_LANES_OPENING = """\
+A demo of {jobs} jobs: ten tasks on a small project, worked on side by side. What the
+models say comes from a recording, so it needs no key and no network; the rest
+is real. Each task has a worktree of its own. What is accepted lands in the
+order of one job, merged onto what has landed before it and tested there; two
+of the ten collide, and one of them has to settle it.
+"""
+_SEEN = (
+    "In T-001 the gate ran a test that the worker had not, and sent the work back.",
+    "In T-002 every test passed, and the evaluator still found the Sunday nobody had tested.",
+)
+_LANES_SEEN = (
+    "T-003 was accepted, but collided with T-002 where both export a name.",
+    "Its worker was given both and settled it; ten commits stand in order.",
+)
 _CAPS = ("TILTH_MAX_WALL_CLOCK_MINUTES", "TILTH_MAX_TOKENS", "TILTH_MAX_COST_USD")
 _SHORTEST_PAUSE_S = 0.7
 _LONGEST_PAUSE_S = 2.0
@@ -64,19 +80,29 @@ class Stage:
     place: Path
     sandbox: SandboxChoice
     environ: Mapping[str, str]
+    jobs: int = 1
 
 
-def demonstrate(*, keep: bool, fast: bool, environ: MutableMapping[str, str] = os.environ) -> int:
+def demonstrate(
+    *,
+    keep: bool,
+    fast: bool,
+    jobs: str | None = None,
+    environ: MutableMapping[str, str] = os.environ,
+) -> int:
     """Build the project, play the recording on it, and say what to type next."""
     conceal(environ, SECRET_NAMES)
-    recording = _recording()
+    count = load({} if jobs is None else {"jobs": jobs}, {"TILTH_HOME": str(home_of(environ))}).jobs
+    if count > 1:
+        require_merging()
+    recording = _recording(lanes=count > 1)
     demos = home_of(environ) / "demo"
     with writing(demos):
         make_private(demos)
-    stage = Stage(_place(demos, keep=keep), _sandbox(), environ)
+    stage = Stage(_place(demos, keep=keep), _sandbox(), environ, count)
     with Lock(demos / "lock"):
         delete(stage.place)
-        tell(OPENING)
+        tell(OPENING if count == 1 else _LANES_OPENING.format(jobs=count))
         session, ending = _perform(stage, recording, fast=fast)
     if ending.exit_code == ExitCode.INTERRUPTED:
         return ending.exit_code
@@ -87,9 +113,9 @@ def demonstrate(*, keep: bool, fast: bool, environ: MutableMapping[str, str] = o
     return ExitCode.DONE
 
 
-def _recording() -> Recording:
+def _recording(*, lanes: bool) -> Recording:
     """Open the shipped recording, whole and true, or say that the installation is at fault."""
-    path = recording_path()
+    path = recording_path(lanes=lanes)
     try:
         recording = Recording(path)
         holds = path.read_bytes().endswith(b"\n") and verify(read_events(path)).holds
@@ -118,11 +144,17 @@ def _sandbox() -> SandboxChoice:
 
 def _perform(stage: Stage, recording: Recording, *, fast: bool) -> tuple[Session, Ending]:
     source = lay_out_project(stage.place / "invoices")
-    bundle = read_bundle(lay_out_bundle(stage.place / "bundle") / PRD_NAME)
+    folder = "lanes" if stage.jobs > 1 else "bundle"
+    bundle = read_bundle(lay_out_bundle(stage.place / "bundle", folder) / PRD_NAME)
     start = recording.starts[0]
     caps = {name: start.settings[name] for name in _CAPS if name in start.settings}
     settings = recorded_settings(
-        start, recording.opening, stage.place, TILTH_SANDBOX=str(stage.sandbox), **caps
+        start,
+        recording.opening,
+        stage.place,
+        TILTH_SANDBOX=str(stage.sandbox),
+        TILTH_JOBS=str(stage.jobs),
+        **caps,
     )
     script = Script(recording)
     frontend = replace(terminal(advises=False), sinks=(script,))
@@ -149,8 +181,10 @@ def _closing(stage: Stage, session: Session) -> Iterator[str]:
     """Say what was seen and which commands show more of it; each can be typed as it stands."""
     yield ""
     yield "That was a recording; git, ruff, pytest and the loop around them were real."
-    yield "In T-001 the gate ran a test that the worker had not, and sent the work back."
-    yield "In T-002 every test passed, and the evaluator still found the Sunday nobody had tested."
+    if stage.jobs > 1:
+        yield from _LANES_SEEN
+    else:
+        yield from _SEEN
     yield ""
     yield "Look at what it left:"
     for about, command in _commands(stage, session):
@@ -168,7 +202,9 @@ def _commands(stage: Stage, session: Session) -> Iterator[tuple[str, str]]:
         "the commits, on a branch of their own",
         f"git -C {repo} log --stat main..{session.checkpoint.branch}",
     )
-    yield "the verdicts on the task that was rejected", f"{tilth} show latest T-002"
+    collided = "the task whose landing was refused", f"{tilth} show latest T-003"
+    rejected = "the verdicts on the task that was rejected", f"{tilth} show latest T-002"
+    yield collided if stage.jobs > 1 else rejected
     report = session.directory / "report.md"
     if report.exists():
         yield "the report of the run", f"cat {_shown(report, stage.environ)}"
