@@ -14,7 +14,7 @@ from typing import Any
 from pydantic import ConfigDict, ValidationError
 
 from tilth.base.rate import Rate
-from tilth.base.values import Value, canonical, digest, jsonable
+from tilth.base.values import Value, digest, jsonable
 from tilth.config.settings import Settings
 from tilth.contract.case import Case
 from tilth.contract.prd import Task
@@ -76,7 +76,12 @@ def prompt_sha256(settings: Settings) -> str:
     message = evaluator_message(blank, "word")
     asked = review_conversation(message, id="", model="", max_tokens=0, tools=specs)
     # The threshold decides beside the words: an accept below it is a reject.
-    return digest(canonical([asked.request(), settings.eval_threshold]))
+    return hash_of([asked.request(), settings.eval_threshold])
+
+
+def hash_of(asked: Any) -> str:
+    """Hash a question as it is put: in a schema, what comes first is written first."""
+    return digest(json.dumps(asked, ensure_ascii=False))
 
 
 def keep(home: Path, measurement: Measurement) -> None:

@@ -10,7 +10,7 @@ from support.measurements import measured
 
 from tilth.base.rate import Rate
 from tilth.config.settings import Settings, load
-from tilth.session.measured import EVAL_CHECKS, figures, newest, prompt_sha256
+from tilth.session.measured import EVAL_CHECKS, figures, hash_of, newest, prompt_sha256
 
 
 def settings(home: Path, **given: str) -> Settings:
@@ -58,6 +58,10 @@ def test_what_changes_the_question_makes_a_figure_void(
 def test_what_does_not_change_the_question_leaves_it(tmp_path: Path) -> None:
     other = settings(tmp_path / "elsewhere", TILTH_MAX_TOKENS="5", TILTH_WORKER_MODEL="w")
     assert prompt_sha256(other) == prompt_sha256(settings(tmp_path))
+
+
+def test_the_order_of_what_is_asked_for_is_part_of_the_question() -> None:
+    assert hash_of({"concern": 1, "verdict": 2}) != hash_of({"verdict": 2, "concern": 1})
 
 
 def test_lines_that_cannot_be_read_are_passed_over(tmp_path: Path) -> None:
