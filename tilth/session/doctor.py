@@ -53,6 +53,7 @@ def examine(
     checks += _ground(settings)
     checks += _sessions(settings)
     checks += _models(settings)
+    checks += _telemetry(environ)
     if online:
         from tilth.session.endpoint_checks import endpoint_checks
 
@@ -241,6 +242,21 @@ def _measured(settings: Settings, model: str) -> Check:
         return Check("measured", Grade.PASS, f"{model}: {known.figure}, {known.ts[:10]}")
     found = f"{model} was never measured with these prompts: how often it errs is not known"
     return Check("measured", Grade.WARN, found, "measure it with `tilth eval-check`")
+
+
+def _telemetry(environ: Mapping[str, str]) -> Iterator[Check]:
+    """Look whether what the environment asks for is installed; nothing is sent."""
+    from tilth.session.telemetry import Wanted
+
+    wanted = Wanted.by(environ)
+    if wanted is None:
+        return
+    missing = wanted.missing()
+    if missing:
+        said = f"no exporter named {', '.join(missing)} is installed"
+        yield Check("telemetry", Grade.WARN, said, "install `tilth[otel]`, or that exporter")
+    else:
+        yield Check("telemetry", Grade.PASS, ", ".join(wanted.exporters))
 
 
 def _notifications(settings: Settings, environ: Mapping[str, str]) -> Iterator[Check]:

@@ -52,6 +52,22 @@ class Wanted:
             return None
         return cls(traces, metrics, environ.get(_CONTENT, "").strip().lower() in _ASKED)
 
+    @property
+    def exporters(self) -> dict[str, str]:
+        """Give the exporters' names by what they send."""
+        asked = {"traces": self.traces, "metrics": self.metrics}
+        return {signal: name for signal, name in asked.items() if name is not None}
+
+    def missing(self) -> tuple[str, ...]:
+        """Name the exporters that are not installed; nothing of them is imported."""
+        from importlib.metadata import entry_points
+
+        return tuple(
+            name
+            for signal, name in self.exporters.items()
+            if not entry_points(group=f"opentelemetry_{signal}_exporter", name=name)
+        )
+
 
 def _exporter(environ: Mapping[str, str], signal: str) -> str | None:
     def said(*names: str) -> str:
@@ -104,8 +120,8 @@ class Telemetry:
             case Fault.NOT_INSTALLED:
                 return "telemetry was not sent: install `tilth[otel]`"
             case Fault.NO_EXPORTER:
-                named = sorted(filter(None, {self._wanted.traces, self._wanted.metrics}))
-                return f"telemetry was not sent: no opentelemetry-exporter for {', '.join(named)}"
+                named = ", ".join(sorted(set(self._wanted.missing())))
+                return f"telemetry was not sent: no opentelemetry-exporter for {named}"
         if self._fault is not None or self._dropped:
             return f"telemetry did not all reach its collector: {_CHECK}"
         return None

@@ -187,6 +187,15 @@ def test_an_evaluator_that_was_never_measured_is_a_warning(shelf: Shelf) -> None
     assert "false accepts 1.4% (95% 0.4% to 4.9%), n=144, 2026-11-17" in check.found
 
 
+def test_telemetry_that_is_asked_for_is_looked_at_and_else_not_spoken_of(shelf: Shelf) -> None:
+    assert named(checks(shelf), "telemetry") == []
+    (found,) = named(checks(shelf, OTEL_EXPORTER_OTLP_ENDPOINT="http://127.0.0.1:1"), "telemetry")
+    assert (found.grade, found.found) == (Grade.PASS, "traces, metrics")
+    strange = {"OTEL_TRACES_EXPORTER": "nonsense"}
+    (found,) = named(checks(shelf, **strange), "telemetry")
+    assert (found.grade, found.found) == (Grade.WARN, "no exporter named nonsense is installed")
+
+
 def test_online_sends_two_small_requests_to_each_endpoint(shelf: Shelf) -> None:
     with MessagesServer([say("H"), say("H"), say("H"), say("H")]) as server:
         environ = endpoint(server, TILTH_EVALUATOR_MODEL="claude-opus-5")
