@@ -167,7 +167,7 @@ def test_an_old_session_is_told_to_an_agent(shelf: dict[str, OldSession]) -> Non
     old = shelf["waiting"]
     told = old.tilth("events", "--digest", old.id)
     assert (told.returncode, told.stderr) == (0, "")
-    assert "  doubt +60 failed: failed (blocked)\n" in told.stdout
+    assert "  doubt +60 failed: failed (blocked): " in told.stdout
     assert "    blocker: Criterion 1 contradicts AGENTS.md. | ruling: It does.\n" in told.stdout
     refused = old.tilth("events", "--digest", "--raw", old.id)
     assert refused.returncode == 2

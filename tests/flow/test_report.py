@@ -46,7 +46,8 @@ def test_after_all_is_done_it_ranks_by_doubt_and_counts_what_landed(site: Site) 
     assert "Tasks: 2 done. Landed: 2 commits, 2 files, +4 -0 lines." in head
     first = rest.splitlines()[0]
     assert first.startswith("1. **T-001** Add feature 1, doubt 14: unsure: Is  zero a number?; ")
-    assert first.endswith(f"accepted after 1 rejection. `tilth show {run.session.name} T-001`")
+    assert "accepted after 1 rejection, for: Negative numbers are not handled." in first
+    assert first.endswith(f"`tilth show {run.session.name} T-001`")
     assert "Nothing speaks against T-002." in rest
     assert "  - add1(x) gives x + 1: `feature1.py:add1`" in rest
     assert "6 iterations: 4 work, 2 rework after a rejection; of all, 1 between" in rest

@@ -9,17 +9,18 @@ and the commits say: it judges no code, reads no file and asks nobody. Pure.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
 from tilth.base.values import Value
+from tilth.contract.outcomes import FailReason
 from tilth.contract.prd import Plan
 from tilth.contract.verdict import Proof
 from tilth.log.state import SessionState
 from tilth.log.task_state import Outcome, TaskState
 from tilth.show.endings import TaskEnding, ending_of
-from tilth.show.figures import counted
+from tilth.show.figures import counted, in_the_way
 from tilth.show.night_lines import opinion_words
 
 SOUND_SCORE = 90
@@ -132,7 +133,7 @@ def doubts(state: SessionState, plan: Plan, landed: Mapping[str, Landed]) -> Map
             found[task_id].append(
                 _Found(Ground.NO_SEED_TEST, "no acceptance test stands behind it")
             )
-        found[task_id] += _of_the_commit(landed.get(task_id))
+        found[task_id] += _of_the_commit(landed.get(task_id), task.tampered_files)
     own = {task_id: _sum(grounds).points for task_id, grounds in found.items()}
     for planned in plan.tasks:
         if planned.id in found:
@@ -170,10 +171,11 @@ def _of_the_log(task: TaskState) -> Iterator[_Found]:
         said = f"{opinion_words(other)}: {other.concern}".rstrip(": ")
         yield _Found(Ground.SECOND_OPINION, said)
     if ending is TaskEnding.FAILED:
-        yield _Found(Ground.FAILED, f"failed ({task.reason})")
+        yield _Found(Ground.FAILED, f"failed ({task.reason}){_stood_in_the_way(task)}")
     if ending is TaskEnding.BELOW_BAR:
         score = "unknown" if task.score is None else task.score
-        yield _Found(Ground.BELOW_BAR, f"accepted below the bar, score {score}")
+        said = f"accepted below the bar, score {score}{_last_objection(task, '; the last objection: ')}"
+        yield _Found(Ground.BELOW_BAR, said)
     if ending is TaskEnding.UNSEEN:
         yield _Found(Ground.NOT_EVALUATED, "no evaluator saw it")
     if ending is TaskEnding.UNREAD:
@@ -181,7 +183,8 @@ def _of_the_log(task: TaskState) -> Iterator[_Found]:
         yield _Found(Ground.UNREAD_VERDICT, said)
     if task.tampered:
         files = ", ".join(task.tampered_files)
-        yield _Found(Ground.TAMPERING, f"gate files were tampered with: {files}")
+        said = f"gate files were tampered with: {files}; the gate ran with its own copies"
+        yield _Found(Ground.TAMPERING, said)
     if task.already_green:
         yield _Found(Ground.ALREADY_GREEN, "its tests passed before the work")
     if task.case is not None:
@@ -198,6 +201,11 @@ def _of_the_verdicts(task: TaskState) -> Iterator[_Found]:
         done = task.outcome is Outcome.DONE
         only = " only" if rejections > 1 else ""
         said = f"accepted{only} after {times}" if done else f"rejected: {times}"
+        if ending_of(task) is TaskEnding.BELOW_BAR:
+            said = f"{times} and no accept"
+        else:
+            last = "the last for: " if rejections > 1 else "for: "
+            said += _last_objection(task, f", {last}")
         yield _Found(Ground.REJECTED, said, rejections)
     if task.by_person:
         yield _Found(Ground.BY_PERSON, "accepted by a person")
@@ -216,6 +224,22 @@ def _of_the_verdicts(task: TaskState) -> Iterator[_Found]:
         yield _Found(Ground.MUTANT, said, len(survived))
 
 
+def _stood_in_the_way(task: TaskState) -> str:
+    """Say what a failed task failed of, as far as that is known."""
+    failed = task.failure
+    if failed is None:
+        return ""
+    if failed.obstacle is not None:
+        return f": {in_the_way(failed.obstacle)}"
+    return f": {failed.detail}" if failed.reason is FailReason.BLOCKED and failed.detail else ""
+
+
+def _last_objection(task: TaskState, before: str) -> str:
+    """Quote what the last rejection was for."""
+    rejections = [entry for entry in task.ledger if not entry.accepted and not entry.parse_failed]
+    return f"{before}{rejections[-1].concern}" if rejections else ""
+
+
 def survivors(task: TaskState) -> tuple[str, ...]:
     """Name the planted faults that no test noticed."""
     return task.mutants.survived if task.mutants else ()
@@ -231,9 +255,12 @@ def _of_the_score(task: TaskState, threshold: int) -> Iterator[_Found]:
         yield _Found(Ground.LOW_SCORE, f"score {score}", math.ceil((SOUND_SCORE - score) / 10))
 
 
-def _of_the_commit(landed: Landed | None) -> Iterator[_Found]:
+def _of_the_commit(landed: Landed | None, tampered: Sequence[str]) -> Iterator[_Found]:
     if landed is None:
         return
+    kept = ", ".join(path for path in landed.paths if path in tampered)
+    if kept:
+        yield _Found(Ground.TAMPERING, f"its commit changes {kept}")
     yield from (_Found(Ground.SUPPRESSION, text) for text in landed.suppressions)
     lines = landed.added + landed.deleted
     if lines >= LARGE_LINES:

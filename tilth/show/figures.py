@@ -87,12 +87,15 @@ _OBSTACLES = {
 
 def failure(reason: str, obstacle: Obstacle | None) -> str:
     """Say why a task failed and what stood in its way most often."""
-    if obstacle is None:
-        return str(reason)
+    return str(reason) if obstacle is None else f"{reason}: {in_the_way(obstacle)}"
+
+
+def in_the_way(obstacle: Obstacle) -> str:
+    """Say what stood in the way, where, and how often."""
     what = _OBSTACLES[obstacle.kind].format(obstacle.subject)
     place = f" in {obstacle.place}" if obstacle.place else ""
     times = "once" if obstacle.times == 1 else f"{obstacle.times} times"
-    return f"{reason}: {what}{place}, {times}"
+    return f"{what}{place}, {times}"
 
 
 def telling_lines(output: str) -> tuple[str, ...]:

@@ -98,8 +98,13 @@ def _spent(now: Progress) -> str:
 
 
 def _look_first(endings: dict[str, TaskEnding], now: Progress) -> Iterator[Note]:
-    # What two reviewers see differently stands before all else, as in the report.
-    first = sorted(endings, key=lambda task_id: now.state.task(task_id).disagreement is None)
+    # As in the report: what two reviewers see differently before all else, then by doubt.
+    def rank(task_id: str) -> tuple[bool, int]:
+        task = now.state.task(task_id)
+        doubt = sum(reason.points for reason in recorded_reasons(task))
+        return task.disagreement is None, -doubt
+
+    first = sorted(endings, key=rank)
     flags = [f"{task_id}: {flag}" for task_id in first for flag in _flags(now.state.task(task_id))]
     for number, flag in enumerate(flags[:_SHOWN_FLAGS]):
         yield Note("" if number else "look at", flag, Tone.WARN)

@@ -69,11 +69,12 @@ def _report_head(session: Session, seen: SessionRow) -> Iterator[tuple[str, Tone
         task = report.task(task_id)
         why = "; ".join(reason.text.rstrip(".") for reason in task.reasons)
         label = "" if number else "look at"
-        yield one_line(f"{label:<8} {task_id} {task.title}: {why}", 400), Tone.WARN
+        said = one_line(f"{task_id} {task.title}: {why}", 400)
+        yield f"{label:<8} {said}", Tone.WARN
     more = len(report.look_first) - _SHOWN
     if report.look_first:
-        rest = f" and {more} more" if more > 0 else ""
-        yield f"         all of it{rest}: tilth report {session.id}", Tone.QUIET
+        rest = f"{more} more, and the evidence" if more > 0 else "the evidence"
+        yield f"         {rest}: tilth report {session.id}", Tone.QUIET
     for asked in report.questions:
         about = f" ({asked.task_id})" if asked.task_id else ""
         yield f"asked    {asked.request}{about}: {asked.text}", Tone.LOUD

@@ -24,6 +24,7 @@ from tilth.log.events import (
     Payload,
     ProbeRun,
     PromptAssembled,
+    SecondOpinion,
     ToolResulted,
 )
 from tilth.show import figures
@@ -154,8 +155,8 @@ def _(tried: MutantsTried) -> Iterator[str]:
 
 @_details.register
 def _(run: ProbeRun) -> Iterator[str]:
-    yield run.probe
-    yield run.output
+    yield run.probe.strip("\n") + "\n"
+    yield run.output.strip("\n") + "\n"
 
 
 @_details.register
@@ -179,6 +180,16 @@ def _(verdict: EvaluatorVerdict) -> Iterator[str]:
 
 
 @_details.register
+def _(said: SecondOpinion) -> Iterator[str]:
+    yield said.concern
+    yield from (f"evidence: {text}" for text in said.evidence)
+    if said.next_step:
+        yield f"next: {said.next_step}"
+    if said.probe:
+        yield said.probe.strip("\n") + "\n"
+
+
+@_details.register
 def _(raised: BlockerRaised) -> Iterator[str]:
     yield f"the worker says: {raised.blocker.reason}"
     if raised.blocker.evidence:
@@ -199,6 +210,8 @@ def talk_head(event: Event) -> dict[str, Any]:
 
 def _title(event: Event) -> str:
     match event.payload:
+        case PromptAssembled(second=True):
+            return "what another reviewer is told"
         case PromptAssembled(role=role):
             return f"what the {role} is told"
         case ModelCall() as call:

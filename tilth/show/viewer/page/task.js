@@ -47,7 +47,9 @@ function Step({ step, source, session, onSeq }) {
       <span class="step-title">${MARKS[step.tone]} ${step.title}</span>
     </button>
     ${open && html`<div class="step-body">
-      ${step.lines.map((line) => html`<p class="verbatim">${line}</p>`)}
+      ${step.lines.map((line) => line.includes("\n")
+        ? html`<${Verbatim} text=${line} />`
+        : html`<p class="verbatim">${line}</p>`)}
       <p class="tools">
         <button class="link" onClick=${() => onSeq(step.seq)}>event ${step.seq}</button>
         <${Body} source=${source} session=${session} seq=${step.seq} />
