@@ -161,7 +161,7 @@ def test_names_of_fields_are_no_finds(viewer: Viewer) -> None:
 def test_ctrl_c_ends_it_in_peace(home: Path) -> None:
     with served(home) as viewer:
         viewer.process.send_signal(signal.SIGINT)
-        assert viewer.process.wait(20) == 0
+        assert viewer.process.wait(120) == 0
 
 
 def test_a_port_can_be_asked_for_and_one_in_use_is_named(home: Path) -> None:

@@ -59,7 +59,7 @@ def test_a_kill_at_any_moment_leaves_no_sandbox_and_no_group(tmp_path: Path, num
     mark = f"-{killed.pid}-{about[19]}."
     assert gone_within(20, mark)
     made = [Path(part.split("'")[1]) for part in groups.split("PosixPath")[1:]]
-    give_up = time.monotonic() + 20
+    give_up = time.monotonic() + 120
     while any(path.exists() for path in made) and time.monotonic() < give_up:
         os.sched_yield()
     assert [path for path in made if path.exists()] == []
@@ -83,7 +83,7 @@ def test_a_sweep_takes_what_the_dead_left_and_nothing_else(tmp_path: Path) -> No
         subprocess.Popen(["sleep", "600"], env={MARK: new_mark()}) as living,
     ):
         sweep(tmp_path)
-        assert stray.wait(10) == -signal.SIGKILL
+        assert stray.wait(120) == -signal.SIGKILL
         assert living.poll() is None
         living.kill()
     assert sorted(tmp_path.iterdir()) == sorted([ours, foreign])

@@ -311,7 +311,7 @@ def test_a_cut_answers_tool_call_is_never_executed(site: Site) -> None:
 
 
 def test_a_prompt_that_is_too_long_is_answered_by_trimming(site: Site) -> None:
-    steps: list[Answer] = [call("bash", command=f"seq {n} 900") for n in range(8)]
+    steps: list[Answer] = [call("bash", command=f"seq {n} 900") for n in range(12)]
     too_long = error(400, "prompt is too long: 300000 tokens > 200000", "invalid_request_error")
     run = site.run(
         site.bundle(1),
@@ -320,8 +320,8 @@ def test_a_prompt_that_is_too_long_is_answered_by_trimming(site: Site) -> None:
     )
     assert run.code == 0
     trimmed = run.of("context_trimmed")[0]
-    assert len(trimmed["call_ids"]) == 2
-    retried = run.asked("worker")[9].body["messages"]
+    assert len(trimmed["call_ids"]) == 6
+    retried = run.asked("worker")[13].body["messages"]
     first = trimmed["call_ids"][0]
     assert retried[2]["content"][0]["content"] == trimmed["contents"][first]
     assert "bash `seq 0 900`" in trimmed["contents"][first]

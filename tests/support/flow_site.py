@@ -87,7 +87,7 @@ def reject(category: str = "acceptance_gap", **changes: Any) -> Answer:
 def git(repo: Path, *args: str) -> str:
     """Ask git as a user would."""
     done = subprocess.run(
-        ["git", *args], cwd=repo, capture_output=True, text=True, check=True, timeout=30
+        ["git", *args], cwd=repo, capture_output=True, text=True, check=True, timeout=120
     )
     return done.stdout.strip()
 

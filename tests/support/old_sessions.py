@@ -117,7 +117,7 @@ def git(repo: Path, *args: str, stdin: bytes | None = None) -> str:
     clean = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     own = {"GIT_CONFIG_NOSYSTEM": "1", "HOME": str(repo.parent), **WHO}
     done = subprocess.run(
-        ["git", *args], cwd=repo, env=clean | own, input=stdin, capture_output=True, timeout=30
+        ["git", *args], cwd=repo, env=clean | own, input=stdin, capture_output=True, timeout=120
     )
     if done.returncode:
         raise RuntimeError(f"git {' '.join(args)}: {done.stderr.decode()}")

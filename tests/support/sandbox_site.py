@@ -120,5 +120,5 @@ class Place:
 
 def outside(*argv: str, cwd: Path) -> str:
     """Run a command with no wall, as the user would."""
-    done = subprocess.run(argv, cwd=cwd, capture_output=True, text=True, check=True, timeout=30)
+    done = subprocess.run(argv, cwd=cwd, capture_output=True, text=True, check=True, timeout=120)
     return done.stdout.strip()

@@ -50,7 +50,7 @@ class Viewer:
         if token:
             path += ("&" if "?" in path else "?") + f"token={self.token}"
         named.setdefault("Host", f"127.0.0.1:{self.port}")
-        link = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        link = http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)
         try:
             link.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
             for name, value in named.items():
@@ -86,7 +86,7 @@ def served(home: Path, *args: str) -> Iterator[Viewer]:
         yield Viewer(address, process)
     finally:
         process.send_signal(signal.SIGINT)
-        process.wait(20)
+        process.wait(120)
         if process.stdout:
             process.stdout.close()
 

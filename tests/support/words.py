@@ -76,7 +76,7 @@ def words_in(session: Path) -> list[Path]:
 
 
 def wait_for(is_so: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 120
     while not is_so():
         assert time.monotonic() < deadline, "it never came"
         time.sleep(0.01)

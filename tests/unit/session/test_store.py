@@ -40,7 +40,7 @@ def on_a_full_disk(path: Path, script: str) -> str:
         capture_output=True,
         text=True,
         check=True,
-        timeout=30,
+        timeout=120,
     )
     return done.stdout.strip()
 

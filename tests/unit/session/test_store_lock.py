@@ -70,7 +70,7 @@ def test_a_lock_that_is_held_is_never_called_free_whatever_number_stands_in_it(p
 def test_the_lock_of_a_killed_process_is_free(path: Path) -> None:
     with held_elsewhere(path) as holder:
         holder.send_signal(signal.SIGKILL)
-        holder.wait(timeout=30)
+        holder.wait(timeout=120)
         with Lock(path):
             assert path.read_text().splitlines()[0] == str(os.getpid())
 
