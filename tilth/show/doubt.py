@@ -174,8 +174,8 @@ def _of_the_log(task: TaskState) -> Iterator[_Found]:
         yield _Found(Ground.FAILED, f"failed ({task.reason}){_stood_in_the_way(task)}")
     if ending is TaskEnding.BELOW_BAR:
         score = "unknown" if task.score is None else task.score
-        said = f"accepted below the bar, score {score}{_last_objection(task, '; the last objection: ')}"
-        yield _Found(Ground.BELOW_BAR, said)
+        objection = _last_objection(task, "; the last objection: ")
+        yield _Found(Ground.BELOW_BAR, f"accepted below the bar, score {score}{objection}")
     if ending is TaskEnding.UNSEEN:
         yield _Found(Ground.NOT_EVALUATED, "no evaluator saw it")
     if ending is TaskEnding.UNREAD:
