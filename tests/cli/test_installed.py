@@ -20,7 +20,6 @@ MOST_BYTES = 2_000_000
 # What the program opens beside its modules.
 CARRIED = (
     "tilth/demo/events.jsonl",
-    "tilth/evalcheck/recorded.json",
     "tilth/evalcheck/suite/",
     "tilth/prompts/",
     "tilth/show/viewer/page/",
