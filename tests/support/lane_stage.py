@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 import re
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -82,15 +83,29 @@ class LaneStage:
         **settings: str,
     ) -> None:
         self.script = script
+        self._server: MessagesServer | None = None
         self.site = Site.make(root, files or {"pyproject.toml": QUICK})
         self.site.settings.update(settings)
         self.target = self.site.bundle(tasks=list(tasks))
         for name, text in (tests or {}).items():
             (self.target / "tests" / name).write_text(text, encoding="utf-8")
 
+    @contextmanager
+    def served(self) -> Iterator[MessagesServer]:
+        """Keep one endpoint for a run and its resumes; within another, it is that one."""
+        if self._server is not None:
+            yield self._server
+            return
+        with MessagesServer(lambda request: self.script(request), at_once=True) as server:
+            self._server = server
+            try:
+                yield server
+            finally:
+                self._server = None
+
     def run(self, jobs: int, **settings: str) -> Run:
         """Run the plan to its end with so many jobs."""
-        with MessagesServer(self.script, at_once=True) as server:
+        with self.served() as server:
             environ = self.site.environ(server.url, TILTH_JOBS=str(jobs), **settings)
             code = start(self.target, self.site.repo, {}, new=True, environ=environ)
         return Run(self.site, code, tuple(server.requests))
@@ -98,7 +113,7 @@ class LaneStage:
     def resume(self, jobs: int, *, fresh: bool = False, **settings: str) -> Run:
         """Resume the latest session with so many jobs."""
         name = self.site.session().name
-        with MessagesServer(self.script, at_once=True) as server:
+        with self.served() as server:
             environ = self.site.environ(server.url, TILTH_JOBS=str(jobs), **settings)
             code = resume(name, {}, fresh=fresh, environ=environ)
         return Run(self.site, code, tuple(server.requests))

@@ -89,6 +89,10 @@ def _reopen(lanes: SessionLanes, found: Found, known: TaskState) -> _Reopened | 
         return None
     exchange = exchange_of(known, found.memory)
     work, lost = lanes.reopen(task, known.attempt.base)
+    if lost and not found.memory.laned and not found.worktree_lost:
+        # It was the one job's until now: its files come along.
+        _move_in(work, found, known.attempt.base)
+        lost = False
     if task.status is Status.PENDING:
         # Sent back by a person: what stands there is kept when it begins again.
         lanes.forget(task.id)
@@ -105,6 +109,12 @@ def _reopen(lanes: SessionLanes, found: Found, known: TaskState) -> _Reopened | 
         _wait_again(work.bench, attempt, exchange)
         return _Reopened(work, exchange, lost=False)
     return _Reopened(work, exchange, lost)
+
+
+def _move_in(work: LaneWork, found: Found, base: str) -> None:
+    """Bring what stands in the session's own worktree into a lane."""
+    if work.bench.lane is not None:
+        work.bench.lane.put(found.workspace.freeze(base).tree)
 
 
 def _finish(
