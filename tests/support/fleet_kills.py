@@ -11,6 +11,7 @@ from support.fleet_site import FleetSite, answer, number_of, parent_of
 from support.messages_api import Reply, Request
 
 WORKER_CALLS = 2  # of one unit that nobody disturbs
+PATIENCE_S = 70  # with one unit, on a machine that has much else to do
 
 
 class Kills:
@@ -49,7 +50,7 @@ class Kills:
                 # Keys are for the workers: the command that hands units out has none.
                 bare = {"TILTH_API_KEY": "", "TILTH_WORKER_MODEL": ""}
                 options = ("--engine", "dask", "--scheduler", cluster.address)
-                done = self.site.run(*options, **bare)
+                done = self.site.run(*options, patience_s=PATIENCE_S * self.site.count, **bare)
             assert done.returncode == 0, done.stdout + done.stderr
             assert len(cluster.killed) == len(self._planned)
         self.site.check_all()

@@ -84,7 +84,9 @@ class FleetSite:
     def command(self, *options: str) -> list[str]:
         return [sys.executable, "-P", "-m", "tilth", "fleet", str(self.units), *options]
 
-    def run(self, *options: str, **settings: str) -> subprocess.CompletedProcess[str]:
+    def run(
+        self, *options: str, patience_s: float = 200, **settings: str
+    ) -> subprocess.CompletedProcess[str]:
         """Run the command to its end."""
         return subprocess.run(
             self.command(*options),
@@ -92,7 +94,7 @@ class FleetSite:
             capture_output=True,
             text=True,
             check=False,
-            timeout=200,
+            timeout=patience_s,
         )
 
     def register(self) -> Mapping[str, dict[str, Any]]:
