@@ -11,12 +11,16 @@ from pathlib import Path
 import pytest
 from support.commands import resume
 from support.crash_stage import fork, reap
+from support.dask_cluster import DaskCluster
 from support.fleet_kills import Kills
 from support.fleet_site import FleetSite, answer, is_alive, number_of
 from support.flow_site import read_lines
 from support.messages_api import Reply, Request, stall
 from support.waiting import wait_for
 
+from tilth.base.errors import UserError
+from tilth.fleet.dask_engine import open_dask
+from tilth.fleet.job import Job
 from tilth.fleet.register import Register
 from tilth.fleet.units import Unit, read_units
 from tilth.session.start import start
@@ -30,6 +34,22 @@ def test_a_killed_worker_takes_its_session_along_and_another_goes_on_with_it(
     (orphan,) = kills.orphans
     wait_for(lambda: not is_alive(orphan), "the session's process to end with its worker")
     assert sorted(entry["token"] for entry in kills.site.register().values()) == [1, 1, 2]
+
+
+def test_a_scheduler_that_goes_away_is_said_in_one_line(tmp_path: Path) -> None:
+    unit = Unit(name="a", bundle="/plans/a", repo="/repo")
+    with DaskCluster(tmp_path / "dask", 0, {"PATH": os.environ["PATH"]}) as cluster:
+        engine = open_dask(cluster.address, None)
+        try:
+            assert "no worker yet" in engine.remark
+            engine.start(Job(unit=unit, sessions=str(tmp_path), fleet="fleet"))
+            assert list(engine.ended(0.1)) == []
+            cluster.kill_scheduler()
+            with pytest.raises(UserError, match="does not answer any more") as said:
+                wait_for(lambda: list(engine.ended(0.1)), "the engine to notice")
+            assert "\n" not in str(said.value)
+        finally:
+            engine.close()
 
 
 class Halting:

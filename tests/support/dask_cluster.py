@@ -73,6 +73,10 @@ class DaskCluster:
         self.killed.append(pid)
         self.add_worker()
 
+    def kill_scheduler(self) -> None:
+        self._processes[0].kill()
+        self._processes[0].wait()
+
     def _start(self, environ: Mapping[str, str], program: str, *args: str) -> None:
         quiet = ("--host", "127.0.0.1", "--no-dashboard")
         with (self._root / f"{program}.log").open("ab") as log:

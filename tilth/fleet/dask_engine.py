@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import tempfile
 from collections.abc import Iterator
+from concurrent.futures import CancelledError
 from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
@@ -42,6 +43,12 @@ class DaskEngine:
             threads: int = max(1, sum(self._client.nthreads().values()))
         return threads if self._most is None else min(threads, self._most)
 
+    @property
+    def remark(self) -> str:
+        with _talking():
+            is_empty = not self._client.nthreads()
+        return "the cluster has no worker yet; units wait until there is one" if is_empty else ""
+
     def start(self, job: Job) -> None:
         self._submitted += 1
         with _talking():
@@ -56,8 +63,10 @@ class DaskEngine:
         from distributed import wait
 
         futures = list(self._running.values())
-        with _talking(), suppress(TimeoutError):
+        with _talking(), suppress(TimeoutError, CancelledError):
             wait(futures, timeout=wait_s, return_when="FIRST_COMPLETED")
+        if self._client.status != "running":
+            raise _gone("the connection was lost")
         for name, future in list(self._running.items()):
             if future.done():
                 del self._running[name]
@@ -73,10 +82,15 @@ def _talking() -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise UserError(
-            f"the Dask scheduler does not answer any more ({one_line(str(error), 200)}); the same "
-            "command goes on where the units stopped"
-        ) from None
+        raise _gone(str(error)) from None
+
+
+def _gone(why: str) -> UserError:
+    said = one_line(why, 200)
+    return UserError(
+        f"the Dask scheduler does not answer any more ({said}); the same command goes on where the "
+        "units stopped"
+    )
 
 
 def open_dask(address: str | None, jobs: int | None) -> DaskEngine:
@@ -85,8 +99,7 @@ def open_dask(address: str | None, jobs: int | None) -> DaskEngine:
         from distributed import Client, LocalCluster
     except ImportError:
         raise UserError(_MISSING) from None
-    # It talks of every worker that comes and goes; what matters is said by the fleet.
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    _hush()
     with ExitStack() as stack:
         if address is None:
             folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="tilth-dask-"))
@@ -103,6 +116,13 @@ def open_dask(address: str | None, jobs: int | None) -> DaskEngine:
             address, jobs = cluster.scheduler_address, None
         client = stack.enter_context(_client(Client, str(address)))
         return DaskEngine(client, jobs, stack.pop_all())
+
+
+def _hush() -> None:
+    """Have Dask not talk of every worker that comes and goes; what matters is said by the fleet."""
+    for name in list(logging.root.manager.loggerDict):
+        if name.partition(".")[0] == "distributed":
+            logging.getLogger(name).setLevel(logging.CRITICAL + 1)
 
 
 def _client(kind: type[Client], address: str) -> Client:

@@ -19,6 +19,10 @@ class Engine(Protocol):
     def width(self) -> int:
         """Say how many can run at once; it may change."""
 
+    @property
+    def remark(self) -> str:
+        """Say what a person should know before units are begun, if anything."""
+
     def start(self, job: Job) -> None:
         """Begin a job."""
 
@@ -39,6 +43,10 @@ class LocalEngine:
     @property
     def width(self) -> int:
         return self._width
+
+    @property
+    def remark(self) -> str:
+        return ""
 
     def start(self, job: Job) -> None:
         self._running.append(UnitProcess(job))

@@ -49,6 +49,8 @@ def fleet(
     with ExitStack() as stack:
         engine = open_engine(options)
         stack.callback(engine.close)
+        if engine.remark:
+            tell(engine.remark)
         board = stack.enter_context(Board(checked, environ, silent=as_json))
         stack.enter_context(stop_on_signals(interrupt, _say))
         run_fleet(checked, engine, board, interrupt)
@@ -82,18 +84,17 @@ class Board:
         self._fleet = fleet
         self._out = out or sys.stdout
         self._page = None if silent else Page(self._out, environ)
-        self._live = None if silent else _open_live(foot or sys.stderr, environ)
+        foot = foot or sys.stderr
+        self._foot = foot if not silent and wants_live(foot, environ) else None
+        self._live: Live | None = None
         self._rows: dict[str, SessionRow] = {}
         self._width = max(len(one_line(each.unit.name)) for each in fleet.standings)
 
     def __enter__(self) -> Board:
-        if self._live is not None:
-            self._live.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._live is not None:
-            self._live.stop()
+        self._wipe()
 
     def began(self, standing: Standing) -> None:
         row = self._row(standing)
@@ -109,8 +110,7 @@ class Board:
         for standing in standings:
             if standing.phase is Phase.RUNNING:
                 self._look_at(standing)
-        if self._live is not None:
-            self._live.update(self._table(), refresh=True)
+        self._draw()
 
     def document(self) -> dict[str, object]:
         """Give the whole fleet as JSON data."""
@@ -139,14 +139,28 @@ class Board:
             return
         when = clock_time(stamp(SystemClock().now()))
         name = one_line(standing.unit.name)
-        with _apart(self._live):
-            self._page.line(f"{when} {name:<{self._width}}  {one_line(text, 400)}", tone)
-            self._out.flush()
+        self._wipe()
+        self._page.line(f"{when} {name:<{self._width}}  {one_line(text, 400)}", tone)
+        self._out.flush()
 
     def _notice(self, standing: Standing, note: str) -> None:
         if self._page is not None:
-            with _apart(self._live):
-                tell(f"{one_line(standing.unit.name)}: {one_line(note, 400)}")
+            self._wipe()
+            tell(f"{one_line(standing.unit.name)}: {one_line(note, 400)}")
+
+    def _draw(self) -> None:
+        """Draw the table below whatever was printed last."""
+        if self._foot is None:
+            return
+        if self._live is None:
+            self._live = _open_live(self._foot)
+        self._live.update(self._table(), refresh=True)
+
+    def _wipe(self) -> None:
+        """Take the table away: the next line goes where it stood."""
+        if self._live is not None:
+            self._live.stop()
+            self._live = None
 
     def _table(self) -> Table:
         from rich.table import Table
@@ -163,26 +177,12 @@ class Board:
         return table
 
 
-class _apart:  # noqa: N801  # reads as a step: with _apart(live)
-    """Take a live table off the screen while a line is printed above it."""
-
-    def __init__(self, live: Live | None) -> None:
-        self._live = live
-
-    def __enter__(self) -> None:
-        if self._live is not None:
-            self._live.stop()
-
-    def __exit__(self, *_: object) -> None:
-        if self._live is not None:
-            self._live.start()
-
-
-def _open_live(stream: TextIO, environ: Mapping[str, str]) -> Live | None:
-    if not wants_live(stream, environ):
-        return None
+def _open_live(stream: TextIO) -> Live:
+    """Begin a table where the cursor is; one that was stopped would draw over what came since."""
     from rich.console import Console
     from rich.live import Live
 
     console = Console(file=stream, highlight=False, markup=False, emoji=False)
-    return Live(console=console, transient=True, auto_refresh=False)
+    live = Live(console=console, transient=True, auto_refresh=False)
+    live.start()
+    return live

@@ -90,7 +90,8 @@ def cells(standing: Standing, row: SessionRow | None) -> Sequence[Cell]:
 
 def tally(standings: Iterable[Standing]) -> str:
     """Say how a fleet ended as a whole."""
-    counts = Counter(state_of(standing)[0] for standing in standings)
+    ends = (state_of(each)[0] if each.report else "not begun" for each in standings)
+    counts = Counter(ends)
     units = figures.counted(sum(counts.values()), "unit")
     return f"{units}: " + ", ".join(f"{number} {word}" for word, number in counts.items())
 

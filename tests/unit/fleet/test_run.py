@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import io
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
+import pyte
 import pytest
 
 from tilth.base.errors import UserError
@@ -36,6 +36,7 @@ class FakeEngine:
 
     def __init__(self, width: int, ends: Callable[[str, int], Report]) -> None:
         self.width = width
+        self.remark = ""
         self.begun: Counter[str] = Counter()
         self.most = 0
         self._ends = ends
@@ -170,27 +171,57 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_a_terminal_gets_a_table_below_the_lines_and_a_pipe_gets_lines_alone(
-    tmp_path: Path,
-) -> None:
-    fleet, out, screen = fleet_of(tmp_path, "alpha", "beta"), io.StringIO(), Terminal()
-    with Board(fleet, {"TERM": "xterm"}, out=out, foot=screen) as board:
+class Recorded(Board):
+    """Keep what a person sees each time the table was drawn."""
+
+    def __init__(self, fleet: Fleet, screen: Terminal) -> None:
+        super().__init__(fleet, {"TERM": "xterm"}, out=screen, foot=screen)
+        self._screen = screen
+        self.seen: list[list[str]] = []
+
+    def look(self, standings: Iterable[Standing]) -> None:
+        super().look(standings)
+        self.seen.append(displayed(self._screen))
+
+
+def displayed(terminal: Terminal) -> list[str]:
+    screen = pyte.Screen(80, 24)
+    pyte.Stream(screen).feed(terminal.getvalue().replace("\n", "\r\n"))
+    return [line.rstrip() for line in screen.display if line.strip()]
+
+
+def test_a_terminal_gets_a_table_below_lines_that_stay(tmp_path: Path) -> None:
+    fleet, screen = fleet_of(tmp_path, "alpha", "beta"), Terminal()
+    with Recorded(fleet, screen) as board:
         run_fleet(fleet, FakeEngine(1, code(6)), board, Interrupt())
-    lines = [line.split(maxsplit=1)[1] for line in out.getvalue().splitlines()]
-    assert lines == [
+    first, second = board.seen
+    assert [line.split(maxsplit=1)[1] for line in first[:2]] == [
         "alpha  started",
         "alpha  waits for you",
+    ]
+    assert [line.split() for line in first[2:]] == [
+        ["unit", "state", "tasks", "cost", "session"],
+        ["alpha", "waits", "for", "you"],
+        ["beta", "waiting"],
+    ]
+    assert second[:2] == first[:2]
+    # In the end the lines are all that is left.
+    assert displayed(screen) == second[:4]
+    assert [line.split(maxsplit=1)[1] for line in second[2:4]] == [
         "beta   started",
         "beta   waits for you",
     ]
-    drawn = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", screen.getvalue())
-    assert re.search(r"unit +state +tasks", drawn)
-    assert re.search(r"alpha +waits for you", drawn)
-    assert re.search(r"beta +waiting", drawn)
-    pipe = io.StringIO()
-    with Board(fleet_of(tmp_path, "a"), {}, out=io.StringIO(), foot=pipe):
-        pass
-    assert pipe.getvalue() == ""
+
+
+def test_a_pipe_gets_lines_alone(tmp_path: Path) -> None:
+    fleet, out, foot = fleet_of(tmp_path, "a"), io.StringIO(), io.StringIO()
+    with Board(fleet, {}, out=out, foot=foot) as board:
+        run_fleet(fleet, FakeEngine(1, code(0)), board, Interrupt())
+    assert [line.split(maxsplit=1)[1] for line in out.getvalue().splitlines()] == [
+        "a  started",
+        "a  all done",
+    ]
+    assert foot.getvalue() == ""
 
 
 @pytest.mark.parametrize(
