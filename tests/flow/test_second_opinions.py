@@ -223,3 +223,21 @@ def test_a_reviewer_of_its_own_is_seconded_by_the_evaluator_of_all_others(site: 
     (said,) = run.of("second_opinion")
     assert said["reviewer"] == "default"
     assert said["model"] == "claude-haiku-4-5"
+
+
+def test_tasks_that_were_worked_on_at_once_are_judged_again_and_replayed(site: Site) -> None:
+    def answer(request: Request) -> Reply:
+        opening = request.body["messages"][0]["content"][0]["text"]
+        if request.role == "evaluator":
+            doubts = request.body["model"] == STRICT and "add2" in opening
+            return GAP if doubts else accept(score=95)
+        number = int(opening.split("# Your task: T-")[1][:3])
+        return solve(number) if len(request.body["messages"]) == 1 else submit(number)
+
+    with MessagesServer(answer) as served:
+        run = run_on(site, served, site.bundle(1, 2), TILTH_JOBS="2")
+    assert run.code == 0
+    assert sorted(said["agrees"] for said in run.of("second_opinion")) == [False, True]
+    assert say_of(site)[0] == 0
+    played = play(site)
+    assert (standings(played), played.notes) == ({"T-001": "equal", "T-002": "equal"}, ())
