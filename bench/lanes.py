@@ -102,16 +102,21 @@ def _run(jobs: int) -> _Timed:
 
 
 def _timed(wall_s: float, events: list[dict[str, Any]]) -> _Timed:
-    landings, gates, free = [], [], 0.0
+    landings, gates, free, room = [], [], 0.0, 0.0
     ready: dict[str, float] = {}
+    began = 0.0
     for event in events:
         now, task, payload = _seconds(event), event["task_id"], event["payload"]
         if event["type"] == "evaluator_verdict":
             ready[task] = now
         elif event["type"] == "validator_run" and payload["phase"] == "landing":
+            # It waits for the gates of others, of which only so many run at once.
+            began = max(ready[task], free, room)
             gates.append(float(payload["duration_ms"]))
+        elif event["type"] == "validator_run":
+            room = now
         elif event["type"] == "commit" and len(gates) > len(landings):
-            landings.append(1000 * (now - max(ready[task], free)))
+            landings.append(1000 * (now - began))
         elif event["type"] == "task_done":
             free = now
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

@@ -25,7 +25,7 @@ def shuffled(seed: int) -> Callable[[int, Role], None]:
     return lambda number, role: time.sleep(chance.random() * 0.02)
 
 
-@pytest.mark.parametrize("seed", [0, 5, 12])
+@pytest.mark.parametrize("seed", [0, 5])
 def test_the_commits_are_the_same_for_any_number_of_jobs(seed: int, tmp_path: Path) -> None:
     site = PlanSite(tmp_path, make_plan(seed, MOST))
     first, *others = (site.run(jobs, shuffled(seed + jobs)) for jobs in (2, 3, 5))
