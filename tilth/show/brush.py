@@ -60,7 +60,7 @@ class Brush:
             return
         room = max(4, width - label.cell_len)
         if note.tone in (Tone.PLAIN, Tone.QUIET):
-            text.truncate(room, overflow="ellipsis")
+            _shorten(text, room)
             yield label.append_text(text)
             return
         first, *rest = self._wrapped(text, room)
@@ -82,7 +82,7 @@ class Brush:
         if len(lines) > _WRAPPED_LINES:
             lines = lines[:_WRAPPED_LINES]
             lines[-1].append(" …")
-            lines[-1].truncate(max(4, width), overflow="ellipsis")
+            _shorten(lines[-1], max(4, width))
         return lines
 
     def text(self, text: str, style: str) -> Text:
@@ -100,6 +100,20 @@ class Brush:
             else segment.text
             for segment in text.render(self._rich)
         )
+
+
+def _shorten(text: Text, room: int) -> None:
+    """Cut a text to its room between two words; a word that fills half of it is cut too."""
+    if text.cell_len <= room:
+        return
+    whole = text.plain
+    text.truncate(room - 1, overflow="crop")
+    kept = text.plain
+    between = kept.rfind(" ")
+    if whole[len(kept) : len(kept) + 1].strip() and between >= len(kept) // 2:
+        text.right_crop(len(kept) - between)
+    text.rstrip()
+    text.append("…")
 
 
 def _indented(line: Text, indent: int) -> Text:

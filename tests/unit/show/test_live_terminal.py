@@ -93,6 +93,19 @@ def test_no_line_is_wider_than_the_terminal(columns: int) -> None:
             assert cell_len(line) <= max(16, columns), line
 
 
+@pytest.mark.parametrize("columns", range(44, 70, 3))
+def test_a_line_that_is_cut_is_cut_between_two_words(columns: int) -> None:
+    words = "pytest is red before the work begins · 3 collected, 2 passed, 1 failed"
+    tests = {"collected": 3, "passed": 2, "failed": 1}
+    red = SAMPLES["validator_run"].model_copy(
+        update={"phase": "base", "passed": False, "tests": tests, "output": ""}
+    )
+    screen = Screen(columns).take(red)
+    (line,) = [line for line in screen.drawn.split("\n") if "pytest is red" in line]
+    cut = line.partition("pytest is red")[2].partition("…")[0]
+    assert f"pytest is red{cut} " in f"{words} "
+
+
 def test_the_status_line_says_where_the_run_stands(screen: Screen) -> None:
     screen.take(SAMPLES["context_reset"], model_call())
     screen.now += 754
