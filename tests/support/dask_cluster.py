@@ -78,12 +78,13 @@ class DaskCluster:
         self._processes[0].wait()
 
     def _start(self, environ: Mapping[str, str], program: str, *args: str) -> None:
-        quiet = ("--host", "127.0.0.1", "--no-dashboard")
+        # It serves pages even without a dashboard: on a port that nobody else wants.
+        quiet = ("--host", "127.0.0.1", "--no-dashboard", "--dashboard-address", "127.0.0.1:0")
         with (self._root / f"{program}.log").open("ab") as log:
             self._processes.append(
                 subprocess.Popen(
                     [sys.executable, "-P", "-c", RUN, str(os.getpid()), program, *args, *quiet],
-                    env=dict(environ),
+                    env={**environ, "DASK_TEMPORARY_DIRECTORY": str(self._root)},
                     stdin=subprocess.DEVNULL,
                     stdout=log,
                     stderr=log,
