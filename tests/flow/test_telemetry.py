@@ -165,7 +165,9 @@ def test_what_was_said_is_sent_when_it_is_asked_for(
     assert KEY not in collector.raw.decode("utf-8", "replace")
 
 
-@pytest.mark.parametrize("kind", ["refuses", "hangs", "is not there", "has no such exporter"])
+@pytest.mark.parametrize(
+    "kind", ["refuses", "hangs", "is not there", "has no such exporter", "is not installed"]
+)
 def test_a_collector_that_fails_is_a_warning_and_never_an_ending(
     kind: str,
     tmp_path: Path,
@@ -175,13 +177,16 @@ def test_a_collector_that_fails_is_a_warning_and_never_an_ending(
     monkeypatch.setattr(telemetry, "CLOSING_S", 0.5)
     site = Site.make(tmp_path, {"pyproject.toml": QUICK})
     more = {"OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"} if "exporter" in kind else {}
+    if kind == "is not installed":
+        monkeypatch.setitem(sys.modules, "tilth.session.otlp", None)
     with Collector(status=400, hang=kind == "hangs") as collector:
         url = "http://127.0.0.1:1" if kind == "is not there" else collector.url
         run = play(site, url, monkeypatch, **more)
     said = [line for line in capsys.readouterr().err.splitlines() if "telemetry" in line]
     assert run.code == 0
     assert len(said) == 1
-    assert "OTEL_EXPORTER_OTLP_ENDPOINT" in said[0] or "opentelemetry-exporter" in said[0]
+    fixes = ("OTEL_EXPORTER_OTLP_ENDPOINT", "opentelemetry-exporter", "`tilth[otel]`")
+    assert any(fix in said[0] for fix in fixes)
     assert run.types[-1] == "stop"
 
 

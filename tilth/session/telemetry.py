@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import queue
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -149,11 +150,13 @@ class Telemetry:
 
     def _items(self) -> Iterator[Span | Point | None]:
         """Give what waits, None when it is time to send, until the end."""
+        due = time.monotonic() + _FLUSH_S
         while True:
             try:
-                item = self._waiting.get(timeout=_FLUSH_S)
+                item = self._waiting.get(timeout=max(0.0, due - time.monotonic()))
             except queue.Empty:
                 yield None
+                due = time.monotonic() + _FLUSH_S
                 continue
             if item is None:
                 return
