@@ -92,11 +92,12 @@ def demonstrate(
 ) -> int:
     """Build the project, play the recording on it, and say what to type next."""
     conceal(environ, SECRET_NAMES)
-    count = load({} if jobs is None else {"jobs": jobs}, {"TILTH_HOME": str(home_of(environ))}).jobs
+    demos = home_of(environ) / "demo"
+    # Read as a setting is, but with no file of the user's beside it.
+    count = load({} if jobs is None else {"jobs": jobs}, {"TILTH_HOME": str(demos)}).jobs
     if count > 1:
         require_merging()
     recording = _recording(lanes=count > 1)
-    demos = home_of(environ) / "demo"
     with writing(demos):
         make_private(demos)
     stage = Stage(_place(demos, keep=keep), _sandbox(), environ, count)
