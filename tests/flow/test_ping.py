@@ -170,6 +170,7 @@ def test_the_line_names_each_hindrance_and_is_silent_without_one() -> None:
     many = Ground(
         measured=False,
         untested=("T-002", "T-003"),
+        undeclared=4,
         suite_s=40.2,
         free_bytes=6_000_000_000,
         seconds_left=2400,
@@ -177,6 +178,10 @@ def test_the_line_names_each_hindrance_and_is_silent_without_one() -> None:
     assert list(hindrances(many)) == [
         "the evaluator was never measured (`tilth eval-check`)",
         "2 tasks have no seed test (T-002, T-003)",
+        (
+            "4 jobs, but no task says what it depends on: all begin from the same commit "
+            "(`depends_on`)"
+        ),
         "the suite takes 40 s a gate",
         "6.0 GB of disk are free",
         "the deadline is in 40 minutes",

@@ -160,10 +160,8 @@ def _verdict(ways: Ways, opening: str) -> _Call:
 
 def _work(ways: Ways, said: list[dict[str, Any]]) -> list[_Call]:
     """Take the next step, told by the last result; what was interrupted is done again."""
-    results = [block for message in said for block in message["content"]]
-    texts = [json.dumps(block) for block in results]
-    while texts and INTERRUPTED in texts[-1]:
-        texts.pop()
+    said = [message for message in said if INTERRUPTED not in json.dumps(message)]
+    texts = [json.dumps(block) for message in said for block in message["content"]]
     if not texts:
         return _write(ways, mended=False)
     last = texts[-1]
