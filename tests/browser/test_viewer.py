@@ -144,18 +144,28 @@ def nodes(page: Page) -> int:
 
 def test_the_first_page_says_how_it_stands_and_what_to_look_at(on_night: Tab) -> None:
     page = on_night.open()
-    expect(page.locator("h1")).to_contain_text("4 of 5 tasks done: a task waits for your answer")
+    how = "3 done, 1 accepted below the bar, 1 blocked: a task waits for your answer"
+    expect(page.locator("h1")).to_contain_text(how)
+    expect(page.locator(".headline")).to_contain_text(
+        "T-004: accepted below the bar by no one; the setting TILTH_ON_EXHAUSTED=accept let it pass"
+    )
     expect(page.locator(".asked")).to_contain_text("needs a key that is not here")
-    expect(page.locator(".asked code")).to_contain_text("R-002")
+    expect(page.locator(".asked")).to_contain_text("What should be done?")
+    expect(page.locator(".question code")).to_contain_text('R-002 "…"')
     doubtful = page.locator(".first > li > button").all_inner_texts()
     assert [text.split()[0] for text in doubtful] == ["T-004", "T-005", "T-003", "T-002"]
     expect(page.locator(".tasks tbody tr")).to_have_count(5)
     expect(page.locator(".tasks")).to_contain_text("below the bar")
     expect(page.locator(".look")).to_contain_text("gate files were tampered with: conftest.py")
+    expect(page.locator(".look")).to_contain_text("the changed conftest.py is in its commit")
+    expect(page.locator(".look")).to_contain_text("rejected once, since settled: shorten(")
+    third = page.locator(".tasks tbody tr").nth(2)
+    expect(third.locator(".state.doubt")).to_contain_text("⚠\u00a0tampered")
+    expect(page.locator(".next")).to_contain_text("brings them onto your branch")
     assert page.locator("figure path").count() > 5
     # It fits the screen in its width, and nearly in its height.
     assert page.evaluate("document.documentElement.scrollWidth") <= 1280
-    assert page.evaluate("document.documentElement.scrollHeight") <= 1000
+    assert page.evaluate("document.documentElement.scrollHeight") <= 1080
 
 
 def test_a_task_shows_criteria_rounds_change_and_every_prompt_whole(on_night: Tab) -> None:
@@ -176,6 +186,18 @@ def test_a_task_shows_criteria_rounds_change_and_every_prompt_whole(on_night: Ta
     page.locator(".entry.worker .link", has_text="show it whole").first.click()
     expect(page.locator(".entry.worker").first).to_contain_text("# Your task: T-002")
     expect(page.locator(".entry.evaluator").first).to_be_visible()
+
+
+def test_a_task_that_tampered_or_was_objected_to_says_so(on_night: Tab) -> None:
+    page = on_night.open("task=T-003")
+    expect(page.locator(".headline.doubt")).to_contain_text("tampered with the gate: conftest.py")
+    expect(page.locator(".objected")).to_have_count(0)
+    # A line added to a file that was empty stands at the left, its number beside it.
+    assert page.locator(".file").first.locator("tr.change td").count() == 2
+    on_night.move("task=T-004")
+    expect(page.locator(".objected")).to_contain_text("the worker's claim, not proof")
+    on_night.move("task=T-005")
+    expect(page.locator(".headline")).to_contain_text("1 iteration ·")
 
 
 def test_a_link_opens_its_event(on_night: Tab, night: Run) -> None:
@@ -215,7 +237,7 @@ def test_every_key_does_what_the_help_says(on_night: Tab, night: Run) -> None:
     expect(page.locator(".detail h2")).to_contain_text("seed_tampered")
     press("Escape")
     press("o")
-    expect(page.locator("h1")).to_contain_text("4 of 5")
+    expect(page.locator("h1")).to_contain_text("3 done")
     light = page.evaluate("getComputedStyle(document.body).backgroundColor")
     press("d")
     expect(page.locator("html")).to_have_attribute("data-theme", "dark")
@@ -255,7 +277,7 @@ def test_search_finds_what_is_not_drawn_and_filters_narrow_it(on_long: Tab) -> N
     page = on_long.open("events")
     expect(page.locator(".row .line").first).to_be_visible()
     page.get_by_role("searchbox").fill("part 70 of T-019 RAN")
-    expect(page.get_by_text("1 events")).to_be_visible()
+    expect(page.get_by_text("1 event")).to_be_visible()
     page.locator(".row").click()
     expect(page.locator(".detail")).to_contain_text("part 70 of T-019 ran")
     page.get_by_role("searchbox").fill("")
@@ -322,5 +344,5 @@ def test_sessions_are_switched_in_the_page(
     page.goto(f"{address}#session={LONG}")
     expect(page.locator("h1")).to_contain_text("All tasks are done")
     page.get_by_label("Session").select_option(night.session.name)
-    expect(page.locator("h1")).to_contain_text("4 of 5 tasks done")
+    expect(page.locator("h1")).to_contain_text("3 done, 1 accepted")
     assert "token" not in page.url

@@ -120,7 +120,7 @@ def test_a_force_accept_without_a_score_says_unknown(
     assert "[ACCEPTED BELOW QUALITY BAR, score unknown]" in run.last_user_text("worker", 1)
     assert progress(run)[0] == "T-001 done (accepted below the bar, score unknown): Add feature 1"
     closing = capsys.readouterr().out
-    assert "1 done, 1 below the bar" in closing
+    assert "1 done, 1 accepted below the bar" in closing
     assert "T-001: accepted below the bar, score unknown" in closing
 
 

@@ -46,7 +46,7 @@ def test_after_all_is_done_it_ranks_by_doubt_and_counts_what_landed(site: Site) 
     assert "Tasks: 2 done. Landed: 2 commits, 2 files, +4 -0 lines." in head
     first = rest.splitlines()[0]
     assert first.startswith("1. **T-001** Add feature 1, doubt 14: unsure: Is  zero a number?; ")
-    assert "accepted after 1 rejection, for: Negative numbers are not handled." in first
+    assert "rejected once, since settled: Negative numbers are not handled." in first
     assert first.endswith(f"`tilth show {run.session.name} T-001`")
     assert "Nothing speaks against T-002." in rest
     assert "  - add1(x) gives x + 1: `feature1.py:add1`" in rest
@@ -60,7 +60,7 @@ def test_a_failed_task_is_the_first_to_look_at(site: Site) -> None:
     assert "**Stopped: a task used up its iterations** (`iter_cap`, exit 1)" in text
     assert "Tasks: 1 failed, 1 not begun. Nothing landed." in text
     assert "1. **T-001** Add feature 1, doubt 60: failed (iter_cap)." in text
-    assert f"    tilth resume {run.session.name}\n" in text
+    assert f"- `tilth resume {run.session.name}` goes on: failed tasks are tried again" in text
 
 
 def test_a_cap_leaves_a_report_that_says_what_to_raise(site: Site) -> None:
@@ -69,7 +69,7 @@ def test_a_cap_leaves_a_report_that_says_what_to_raise(site: Site) -> None:
     text = report_of(run)
     assert "the session's tokens are used up" in text
     assert "No task has ended yet." in text
-    assert f"    raise TILTH_MAX_TOKENS, then: tilth resume {run.session.name}\n" in text
+    assert f"- `raise TILTH_MAX_TOKENS, then: tilth resume {run.session.name}` goes on" in text
 
 
 class StopAtTheFirstResult:

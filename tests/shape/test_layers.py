@@ -60,6 +60,7 @@ LAYER = {
     "show.night_lines": 1,
     "show.progress": 1,
     "show.reasons": 1,
+    "show.purposes": 1,
     "show.report": 1,
     "show.report_markdown": 1,
     "show.session_lines": 1,

@@ -20,13 +20,16 @@ from tilth.contract.verdict import Proof
 from tilth.log.state import SessionState
 from tilth.log.task_state import Outcome, TaskState
 from tilth.show.endings import TaskEnding, ending_of
-from tilth.show.figures import counted, in_the_way
+from tilth.show.figures import counted, in_the_way, short_sha
 from tilth.show.night_lines import opinion_words
 
 SOUND_SCORE = 90
 NEAR_THE_BAR = 10
 LARGE_LINES = 200
 DOUBTFUL = 20
+
+
+_NO_ONE = "by no one but TILTH_ON_EXHAUSTED=accept"
 
 
 class Ground(StrEnum):
@@ -175,7 +178,8 @@ def _of_the_log(task: TaskState) -> Iterator[_Found]:
     if ending is TaskEnding.BELOW_BAR:
         score = "unknown" if task.score is None else task.score
         objection = _last_objection(task, "; the last objection: ")
-        yield _Found(Ground.BELOW_BAR, f"accepted below the bar, score {score}{objection}")
+        said = f"accepted below the bar, score {score}, {_NO_ONE}{objection}"
+        yield _Found(Ground.BELOW_BAR, said)
     if ending is TaskEnding.UNSEEN:
         yield _Found(Ground.NOT_EVALUATED, "no evaluator saw it")
     if ending is TaskEnding.UNREAD:
@@ -197,16 +201,7 @@ def _of_the_log(task: TaskState) -> Iterator[_Found]:
 def _of_the_verdicts(task: TaskState) -> Iterator[_Found]:
     rejections = sum(not entry.accepted for entry in task.ledger)
     if rejections:
-        times = counted(rejections, "rejection")
-        done = task.outcome is Outcome.DONE
-        only = " only" if rejections > 1 else ""
-        said = f"accepted{only} after {times}" if done else f"rejected: {times}"
-        if ending_of(task) is TaskEnding.BELOW_BAR:
-            said = f"{times} and no accept"
-        else:
-            last = "the last for: " if rejections > 1 else "for: "
-            said += _last_objection(task, f", {last}")
-        yield _Found(Ground.REJECTED, said, rejections)
+        yield _Found(Ground.REJECTED, _rejected(task, rejections), rejections)
     if task.by_person:
         yield _Found(Ground.BY_PERSON, "accepted by a person")
     if task.cleared and task.forced:
@@ -222,6 +217,18 @@ def _of_the_verdicts(task: TaskState) -> Iterator[_Found]:
     if survived:
         said = f"{counted(len(survived), 'mutant')} no test noticed: {', '.join(survived)}"
         yield _Found(Ground.MUTANT, said, len(survived))
+
+
+def _rejected(task: TaskState, rejections: int) -> str:
+    """Say how often a task was rejected and for what; what was settled is told as the past."""
+    ending = ending_of(task)
+    if ending is TaskEnding.BELOW_BAR:
+        return f"{counted(rejections, 'rejection')} and no accept"
+    said = "rejected once" if rejections == 1 else f"rejected {rejections} times"
+    last = "" if rejections == 1 else "the last for: "
+    if ending is TaskEnding.DONE:
+        return f"{said}, since settled" + _last_objection(task, f": {last}")
+    return said + _last_objection(task, f", {last or 'for: '}")
 
 
 def _stood_in_the_way(task: TaskState) -> str:
@@ -260,7 +267,9 @@ def _of_the_commit(landed: Landed | None, tampered: Sequence[str]) -> Iterator[_
         return
     kept = ", ".join(path for path in landed.paths if path in tampered)
     if kept:
-        yield _Found(Ground.TAMPERING, f"its commit changes {kept}")
+        sha = short_sha(landed.commit)
+        said = f"the changed {kept} is in its commit {sha}, and so on the branch"
+        yield _Found(Ground.TAMPERING, said)
     yield from (_Found(Ground.SUPPRESSION, text) for text in landed.suppressions)
     lines = landed.added + landed.deleted
     if lines >= LARGE_LINES:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
 from enum import StrEnum
 
-from tilth.contract.outcomes import ExitCode, StopReason
+from tilth.contract.outcomes import ExitCode, FailReason, StopReason
 from tilth.contract.prd import Plan, Status
 from tilth.log.events import Stop
 from tilth.log.state import SessionState
@@ -56,6 +58,24 @@ def why_stopped(stop: Stop) -> str:
     if stop.exit_code == ExitCode.BELOW_BAR:
         return f"{why}, but not all to the bar"
     return why
+
+
+def tally(ended: Iterable[tuple[TaskEnding, str | None]]) -> str:
+    """Count tasks by how they ended, given why they failed; one that is blocked is told apart."""
+    numbers = Counter((ending, reason == FailReason.BLOCKED) for ending, reason in ended)
+    said = (
+        f"{numbers[ending, blocked]} {_tallied(ending, blocked)}"
+        for ending in TaskEnding
+        for blocked in (False, True)
+        if numbers[ending, blocked]
+    )
+    return ", ".join(said)
+
+
+def _tallied(ending: TaskEnding, blocked: bool) -> str:
+    if ending is TaskEnding.BELOW_BAR:
+        return "accepted below the bar"
+    return "blocked" if ending is TaskEnding.FAILED and blocked else str(ending)
 
 
 def task_endings(state: SessionState, plan: Plan | None) -> dict[str, TaskEnding]:

@@ -6,7 +6,6 @@ next. The evidence in full is the report's.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 
 from tilth.contract.outcomes import ExitCode
@@ -15,7 +14,7 @@ from tilth.log.task_state import Outcome, TaskState
 from tilth.session.session import SessionStatus
 from tilth.show import figures
 from tilth.show.doubt import Ground, recorded_reasons
-from tilth.show.endings import DONE_ENDINGS, TaskEnding, task_endings, why_stopped
+from tilth.show.endings import DONE_ENDINGS, TaskEnding, tally, task_endings, why_stopped
 from tilth.show.next_commands import next_commands
 from tilth.show.note import Note, Tone
 from tilth.show.progress import Progress
@@ -41,8 +40,7 @@ def last_screen(stop: Stop, now: Progress) -> Iterator[Note]:
     """Give the last block of a run."""
     endings = task_endings(now.state, now.context.plan)
     tone = _tone(stop)
-    numbers = Counter(endings.values())
-    counts = ", ".join(f"{numbers[ending]} {ending}" for ending in TaskEnding if numbers[ending])
+    counts = tally((ending, now.state.task(name).reason) for name, ending in endings.items())
     why = why_stopped(stop)
     detail = stop.detail if stop.detail.strip() != why else ""
     yield Note("stopped", why, tone, _mark(tone), (detail,), opens=True)
@@ -69,8 +67,11 @@ def _mark(tone: Tone) -> str:
 def _task_rows(endings: dict[str, TaskEnding], now: Progress) -> Iterator[Note]:
     few = len(endings) <= MANY_TASKS
     for task_id, ending in endings.items():
-        if few or ending not in (TaskEnding.DONE, TaskEnding.WAITING):
+        plain = ending in (TaskEnding.DONE, TaskEnding.WAITING)
+        if few or not plain or now.state.task(task_id).tampered:
             mark, tone = _MARKS[ending]
+            if tone is Tone.GOOD and now.state.task(task_id).tampered:
+                mark, tone = _MARKS[TaskEnding.BELOW_BAR]
             yield Note("", _row(task_id, ending, now), tone, mark)
 
 
@@ -84,6 +85,8 @@ def _row(task_id: str, ending: TaskEnding, now: Progress) -> str:
         parts += [figures.counted(task.iterations, "iteration"), figures.cost(task.spent)]
     if task.score is not None:
         parts.append(f"score {task.score}")
+    if task.tampered:
+        parts.append("TAMPERED WITH THE GATE")
     return figures.joined(parts)
 
 

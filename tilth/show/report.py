@@ -19,7 +19,7 @@ from tilth.log.events import EvaluatorVerdict
 from tilth.log.state import SessionState
 from tilth.log.task_state import Outcome, TaskState
 from tilth.show.doubt import Doubt, Landed, Reason, doubts, survivors
-from tilth.show.endings import DONE_ENDINGS, TaskEnding, task_endings, why_stopped
+from tilth.show.endings import DONE_ENDINGS, TaskEnding, tally, task_endings, why_stopped
 from tilth.show.foresight import Foreseen, foreseen
 from tilth.task.budget import Spend
 
@@ -90,6 +90,9 @@ class TaskReport(Value):
     cost: Cost = Cost()
     effort: Effort = Effort()
     second: Second | None = None
+    tampered: tuple[str, ...] = ()
+    # The last verdict rejects: what the case claims is not shown by it.
+    objected: bool = False
 
 
 class Question(Value):
@@ -133,6 +136,11 @@ class Report(Value):
     effort: Effort = Effort()
     forecast: Foreseen | None = None
     next: tuple[str, ...] = ()
+
+    @property
+    def tally(self) -> str:
+        """Count the tasks by their endings, in words."""
+        return tally((task.ending, task.failure) for task in self.tasks)
 
     def task(self, task_id: str) -> TaskReport:
         return next(task for task in self.tasks if task.id == task_id)
@@ -224,6 +232,8 @@ def _task(given: Material, task: Task, ending: TaskEnding, doubt: Doubt) -> Task
         cost=Cost.of(state.spent),
         effort=effort_of(state),
         second=_second(state),
+        tampered=state.tampered_files,
+        objected=bool(state.ledger) and not state.ledger[-1].accepted,
     )
 
 

@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from tilth.base.safe_text import ELLIPSIS, inert, one_line, shortened
 from tilth.contract.case import Coverage
 from tilth.show import figures
-from tilth.show.endings import TaskEnding
 from tilth.show.foresight import foreseen_words
+from tilth.show.purposes import purpose
 from tilth.show.report import Cost, Effort, Report, TaskReport
 from tilth.show.times import local_time
 
@@ -37,7 +37,7 @@ def markdown(report: Report) -> str:
     ]
     after = [
         *_section("What it cost", _cost(report)),
-        *_section("Next", [f"    {_whole(line)}" for line in report.next]),
+        *_section("Next", _next(report)),
     ]
     shown = [task for task in report.tasks if task.coverage]
     room = LINES - len(before) - len(after) - _HEADING
@@ -73,8 +73,7 @@ def _head(report: Report) -> Iterator[str]:
     else:
         detail = f": {prose(ended.detail)}" if ended.detail else ""
         yield f"**Stopped: {ended.why}** (`{ended.reason}`, exit {ended.exit_code}){detail}  "
-    counts = [f"{report.outcomes[each]} {each}" for each in TaskEnding if each in report.outcomes]
-    yield f"Tasks: {', '.join(counts) or 'none yet'}. {_landed(report)}  "
+    yield f"Tasks: {report.tally or 'none yet'}. {_landed(report)}  "
     yield from _seconds(report)
     times = [local_time(moment) for moment in (report.started, report.updated) if moment]
     starts = figures.counted(report.starts, "start")
@@ -134,7 +133,7 @@ def _table(report: Report) -> Iterator[str]:
     yield "| task | ending | score | doubt | iterations | cost | commit | lines | files |"
     yield "|---|---|---|---|---|---|---|---|---|"
     for task in report.tasks:
-        landed, remark = task.landed, task.failure or ("sent back" if task.sent_back else "")
+        landed, remark = task.landed, ", ".join(_remarks(task))
         cells = (
             f"{task.id} {prose(task.title)}",
             f"{task.ending} ({remark})" if remark else str(task.ending),
@@ -147,6 +146,15 @@ def _table(report: Report) -> Iterator[str]:
             str(len(landed.paths)) if landed else "",
         )
         yield f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
+
+
+def _remarks(task: TaskReport) -> Iterator[str]:
+    if task.failure:
+        yield task.failure
+    elif task.sent_back:
+        yield "sent back"
+    if task.tampered:
+        yield "TAMPERED"
 
 
 def _iterations(effort: Effort) -> str:
@@ -182,8 +190,15 @@ def _proofs(task: TaskReport) -> str:
             ", ".join(code(name) for name in task.seed_tests) or "no seed test",
             ", ".join(gates),
             f"probes: {', '.join(task.probes)}" if task.probes else "",
+            "only the worker's claims, the last verdict objects" if task.objected else "",
         )
     )
+
+
+def _next(report: Report) -> Iterator[str]:
+    for line in report.next:
+        does = purpose(line)
+        yield f"- {_ticked(_whole(line))}" + (f" {does}" if does else "")
 
 
 def _cost(report: Report) -> Iterator[str]:
@@ -220,6 +235,10 @@ def code(text: str) -> str:
     line = shortened(inert(first), _TEXT)
     if more.strip() and not line.endswith(ELLIPSIS):
         line += ELLIPSIS
+    return _ticked(line)
+
+
+def _ticked(line: str) -> str:
     fence = "`" * (max(map(len, _TICKS.findall(line)), default=0) + 1)
     pad = " " if line.startswith("`") or line.endswith("`") else ""
     return f"{fence}{pad}{line}{pad}{fence}"

@@ -130,6 +130,21 @@ def test_a_ground_is_counted_so_often_at_most_and_every_reason_is_shown() -> Non
     assert [reason.text for reason in doubt.reasons] == [f"unsure: {text}" for text in said]
 
 
+@pytest.mark.parametrize(
+    ("payloads", "said"),
+    [
+        ([rejection(), verdict(), DONE], "rejected once, since settled: "),
+        ([rejection(), rejection(), verdict(), DONE], "rejected 2 times, since settled: the last"),
+        ([rejection(), SAMPLES["task_failed"]], "rejected once, for: "),
+        ([rejection(), done(verdict="person")], "rejected once, for: "),
+        ([rejection(), done(below_bar=True)], "1 rejection and no accept"),
+    ],
+)
+def test_only_what_was_settled_is_told_as_settled(payloads: list[Payload], said: str) -> None:
+    texts = [each.text for each in doubt_after(*payloads).reasons if each.ground is Ground.REJECTED]
+    assert [text[: len(said)] for text in texts] == [said]
+
+
 def test_what_builds_on_a_task_in_doubt_is_in_doubt() -> None:
     first, second = plan("One", "Two").tasks
     chain = Plan(tasks=(first, second.model_copy(update={"depends_on": ("T-001",)})))

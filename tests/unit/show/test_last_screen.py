@@ -99,7 +99,7 @@ def test_below_the_bar_is_told_apart_from_done() -> None:
     forced = (model_call(), SAMPLES["task_force_accepted"], SAMPLES["task_done"])
     told = closing(stop(StopReason.ALL_DONE, 4), *forced)
     assert "all tasks are done, but not all to the bar" in told
-    assert "1 below the bar, 2 not begun" in told
+    assert "1 accepted below the bar, 2 not begun" in told
     assert "look at   T-001: accepted below the bar, score 91" in told
     assert RESUME not in told
     assert f"tilth show {SESSION} T-001" in commands(told)
@@ -135,7 +135,9 @@ def test_what_to_look_at_first_comes_from_the_last_case_and_the_flags() -> None:
     assert "T-001: gate files were tampered with: conftest.py" in told
     assert "T-001: unsure: is ß right?" in told
     assert "T-001: work-around: hard-coded the locale" in told
-    assert "T-001: accepted only after 2 rejections" in told
+    assert "T-001: rejected 2 times, since settled: the last for: " in told
+    assert "! T-001 Add slugify" in told
+    assert "TAMPERED WITH THE GATE" in told
 
 
 def test_cost_and_tokens_stand_against_their_caps() -> None:

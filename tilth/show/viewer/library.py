@@ -109,6 +109,7 @@ class Library:
                 "commit": known.landed.commit if known.landed else planned.commit,
                 "seed_tests": list(known.seed_tests),
                 "criteria": task_page.criteria(planned, known),
+                "objected": known.objected,
                 "rounds": task_page.rounds(steps),
                 "talk": len(book.of_types(task_page.TALK_TYPES, task_id)),
                 **self._diff(found, opened, task_id),

@@ -12,6 +12,7 @@ from tilth.contract.verdict import concern_id
 from tilth.log.state import SessionState
 from tilth.session.session import Session, SessionStatus
 from tilth.show.endings import TaskEnding
+from tilth.show.purposes import purpose
 from tilth.show.report import Report, TaskReport
 from tilth.show.session_row import BROKEN, INTERRUPTED, SessionRow
 from tilth.show.viewer.rows import milliseconds, shown
@@ -22,6 +23,7 @@ _TONES = {
     TaskEnding.BELOW_BAR: "doubt",
     TaskEnding.UNSEEN: "doubt",
     TaskEnding.UNREAD: "doubt",
+    TaskEnding.BY_PERSON: "doubt",
     TaskEnding.FAILED: "failed",
     TaskEnding.OPEN: "running",
     TaskEnding.WAITING: "waiting",
@@ -68,20 +70,21 @@ def overview(
         "timeline": {"start": timeline.start, "end": timeline.end, "rows": timeline.rows()},
         "spend": timeline.spend(state) | {"limit": _limit(state)},
         "questions": [question.model_dump(mode="json") for question in report.questions],
-        "next": list(report.next),
+        "below_bar": [task.id for task in report.tasks if task.ending is TaskEnding.BELOW_BAR],
+        "next": [{"command": command, "does": purpose(command)} for command in report.next],
         "last_seq": state.last_seq,
     }
 
 
 def _headline(row: SessionRow, report: Report, state: SessionState) -> str:
-    done = f"{row.done} of {row.total} tasks done"
+    done = report.tally
     if row.status == SessionStatus.RUNNING:
         names = ", ".join(task.id or "" for task in state.open_tasks)
-        return f"Running: {done}" + (f", at work on {names}" if names else "")
+        return f"Running: {done or 'no task yet'}" + (f", at work on {names}" if names else "")
     if row.status in _AT_REST:
         return _AT_REST[row.status] + (f" · {done}" if row.total else "")
     why = report.ended.why if report.ended else row.status
-    if row.done == row.total:
+    if all(task.ending is TaskEnding.DONE for task in report.tasks):
         return why[:1].upper() + why[1:]
     return f"{done}: {why}"
 
@@ -123,15 +126,22 @@ def _task(task: TaskReport, state: SessionState, running: bool) -> dict[str, Any
 def task_head(task: TaskReport, state: SessionState, running: bool) -> dict[str, Any]:
     """Say of a task what both pages say of it; one that was left open is at work no more."""
     known = state.task(task.id)
-    is_left = task.ending is TaskEnding.OPEN and not running
     return {
         "id": task.id,
         "title": shown(task.title),
-        "tone": "waiting" if is_left else _TONES[task.ending],
+        "tone": _task_tone(task, running),
         "label": f"{task.ending} ({task.failure})" if task.failure else str(task.ending),
+        "tampered": [shown(name) for name in task.tampered],
         "score": task.score,
         "iterations": known.iterations,
         "cost_usd": known.spent.cost_usd if known.spent.cost_known else None,
         "doubt": task.doubt,
         "reasons": [shown(reason.text) for reason in task.reasons],
     }
+
+
+def _task_tone(task: TaskReport, running: bool) -> str:
+    if task.ending is TaskEnding.OPEN and not running:
+        return "waiting"
+    # Whatever the verdict: who changed what steers the gate is not simply done.
+    return "doubt" if task.tampered and task.ending is TaskEnding.DONE else _TONES[task.ending]

@@ -217,7 +217,7 @@ def _title(event: Event) -> str:
         case ModelCall() as call:
             cost = "price unknown" if call.cost_usd is None else figures.money(call.cost_usd)
             spent = f"{figures.count(call.usage.counted)} tokens"
-            turn = f"turn {event.scope.iter}" if event.scope.iter else ""
+            turn = f"iteration {event.scope.iter}" if event.scope.iter else ""
             return figures.joined((turn, spent, cost, figures.seconds(call.latency_ms)))
         case ToolResulted() as result:
             ended = f"exit {result.exit_code}" if result.exit_code else ""

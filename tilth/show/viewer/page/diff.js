@@ -49,36 +49,36 @@ function nameOf(line) {
   return found ? found[1] : line.slice("diff --git ".length);
 }
 
-function Line({ row, onlyNew }) {
-  if (row.kind === "hunk") return html`<tr class="hunk"><td colspan=${onlyNew ? 2 : 4}>${row.text}</td></tr>`;
+function Line({ row, side }) {
+  if (row.kind === "hunk") return html`<tr class="hunk"><td colspan=${side ? 2 : 4}>${row.text}</td></tr>`;
   const changed = row.kind === "change";
   return html`<tr class=${row.kind}>
-    ${!onlyNew && html`<td class="number">${row.left}</td>
+    ${side !== "new" && html`<td class="number">${row.left}</td>
       <td class=${changed && row.before !== undefined ? "text before" : "text"}>${row.before}</td>`}
-    <td class="number">${row.right}</td>
-    <td class=${changed && row.after !== undefined ? "text after" : "text"}>${row.after}</td>
+    ${side !== "old" && html`<td class="number">${row.right}</td>
+      <td class=${changed && row.after !== undefined ? "text after" : "text"}>${row.after}</td>`}
   </tr>`;
 }
 
-function Columns({ onlyNew }) {
+function Columns({ side }) {
   const pair = html`<col class="number" /><col />`;
-  return html`<colgroup>${!onlyNew && pair}${pair}</colgroup>`;
+  return html`<colgroup>${!side && pair}${pair}</colgroup>`;
 }
 
 function File({ file }) {
   const [open, setOpen] = useState(true);
   const [shown, setShown] = useState(MOST_LINES);
   const left = file.rows.length - shown;
-  // Nothing stood there before: one column says it all.
-  const onlyNew = file.removed === 0 && file.note.startsWith("new file");
+  // Where nothing was taken away, or nothing added, one column says it all.
+  const side = file.removed === 0 ? "new" : file.added === 0 ? "old" : "";
   return html`<section class="file">
     <button class="file-name" aria-expanded=${open} onClick=${() => setOpen(!open)}>
       <span>${file.name}</span>
       <span class="counts">+${file.added} −${file.removed}${file.note.startsWith("new file") ? " new" : ""}</span>
     </button>
     ${open && html`<table class="diff">
-      <${Columns} onlyNew=${onlyNew} />
-      <tbody>${file.rows.slice(0, shown).map((row, at) => html`<${Line} key=${at} row=${row} onlyNew=${onlyNew} />`)}</tbody>
+      <${Columns} side=${side} />
+      <tbody>${file.rows.slice(0, shown).map((row, at) => html`<${Line} key=${at} row=${row} side=${side} />`)}</tbody>
     </table>`}
     ${open && left > 0 && html`<button class="link more" onClick=${() => setShown(shown + 10 * MOST_LINES)}>show ${Math.min(left, 10 * MOST_LINES)} more lines</button>`}
   </section>`;

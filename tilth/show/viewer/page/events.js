@@ -3,7 +3,7 @@
 import { html, useEffect, useLayoutEffect, useRef, useState } from "./vendor/preact-htm.js";
 import { AGAIN_MS, PAGE } from "./data.js";
 import { Verbatim } from "./task.js";
-import { clock, day } from "./words.js";
+import { clock, counted, day } from "./words.js";
 
 const HEIGHT = 24;
 const MARGIN = 10;
@@ -104,7 +104,7 @@ export function Events({ source, session, filter, seq, grown, onChoose, position
       top=${index * HEIGHT - offset + view.top} chosen=${row && row.seq === seq} onChoose=${onChoose} />`);
   }
   return html`<div class="events">
-    <p class="quiet" role="status">${book.fault || (book.total === null ? "Reading …" : `${total.toLocaleString("en")} events`)}</p>
+    <p class="quiet" role="status">${book.fault || (book.total === null ? "Reading …" : counted(total, "event"))}</p>
     <div class="scroll" ref=${box} tabindex="0" role="listbox" aria-label="Events"
       aria-activedescendant=${seq ? `event-${seq}` : undefined}
       onScroll=${(event) => setView((old) => ({ ...old, top: event.target.scrollTop }))}>
@@ -135,7 +135,7 @@ export function Detail({ source, session, seq, onTask, onClose }) {
     <p class="quiet">
       ${day(event.at)} ${clock(event.at, true)}
       ${event.task && html` · <button class="link" onClick=${() => onTask(event.task)}>${event.task}</button>`}
-      ${event.iter ? ` · turn ${event.iter}` : ""}
+      ${event.iter ? ` · iteration ${event.iter}` : ""}
     </p>
     ${event.lines.map((line) => html`<p class="verbatim">${line}</p>`)}
     <${Verbatim} text=${event.text} />

@@ -2,7 +2,7 @@
 
 import { html } from "./vendor/preact-htm.js";
 import { Spend, Timeline } from "./charts.js";
-import { MARKS, clock, count, day, money, span } from "./words.js";
+import { MARKS, TAMPERED, clock, count, counted, day, money, span } from "./words.js";
 
 const MOST_REASONS = 4;
 
@@ -10,8 +10,9 @@ function Headline({ overview }) {
   const ended = overview.ended || overview.timeline.end || overview.started;
   const landed = overview.landed;
   const brought = landed.commits
-    ? ` · ${landed.commits} ${landed.commits === 1 ? "commit" : "commits"}, +${landed.added} −${landed.deleted} in ${landed.files} ${landed.files === 1 ? "file" : "files"}`
+    ? ` · ${counted(landed.commits, "commit")}, +${landed.added} −${landed.deleted} in ${counted(landed.files, "file")}`
     : "";
+  const below = overview.below_bar;
   return html`<section class=${`headline ${overview.tone}`}>
     <h1>${MARKS[overview.tone]} ${overview.headline}</h1>
     <p>
@@ -19,6 +20,9 @@ function Headline({ overview }) {
       ${day(overview.started)} ${clock(overview.started)}–${clock(ended)} (${span(ended - overview.started)}) ·
       ${" "}${money(overview.cost_usd)}${overview.cost_usd === null ? " cost" : ""} · ${count(overview.tokens)} tokens${brought}
     </p>
+    ${below.length > 0 && html`<p>
+      ${below.join(", ")}: accepted below the bar by no one; the setting TILTH_ON_EXHAUSTED=accept let ${below.length === 1 ? "it" : "them"} pass
+    </p>`}
     <p class="quiet">
       worker ${overview.worker_model || "unknown"} · evaluator ${overview.evaluator_model || "none"} ·
       ${" "}${overview.branch}${overview.sandbox === "off" ? " · SANDBOX OFF" : ""}
@@ -26,13 +30,13 @@ function Headline({ overview }) {
   </section>`;
 }
 
-function Questions({ questions }) {
+function Questions({ questions, session }) {
   if (!questions.length) return null;
   return html`<section class="card asked">
-    <h2>${questions.length === 1 ? "A question waits" : `${questions.length} questions wait`} for you</h2>
+    <h2>${questions.length === 1 ? "A question waits" : `${questions.length} questions wait`} for you <span class="quiet">What should be done? Put your answer between the quotes; then <code class="inline">tilth resume ${session}</code> goes on.</span></h2>
     ${questions.map(
       (item) => html`<div class="question" key=${item.request}>
-        <p class="verbatim"><b>${item.request}${item.task_id ? ` ${item.task_id}` : ""}</b> ${item.text}</p>
+        <p class="verbatim"><b>${item.request}${item.task_id ? `, ${item.task_id} is blocked` : ""}:</b> ${item.text}</p>
         <code>${item.command}</code>
       </div>`
     )}
@@ -77,13 +81,13 @@ function Tasks({ tasks, onTask }) {
     <h2>Tasks</h2>
     <table class="tasks">
       <thead>
-        <tr><th>Task</th><th>State</th><th>Verdicts</th><th class="number">Score</th><th class="number">Turns</th><th class="number">Cost</th><th class="number">Doubt</th></tr>
+        <tr><th>Task</th><th>State</th><th>Verdicts</th><th class="number">Score</th><th class="number">Iterations</th><th class="number">Cost</th><th class="number">Doubt</th></tr>
       </thead>
       <tbody>
         ${tasks.map(
           (task) => html`<tr key=${task.id} class=${task.tone}>
             <td><button class="link" onClick=${() => onTask(task.id)}>${task.id} ${task.title}</button></td>
-            <td class=${`state ${task.tone}`}>${MARKS[task.tone]} ${task.label}</td>
+            <td class=${`state ${task.tone}`}>${MARKS[task.tone]} ${task.label}${task.tampered.length > 0 && html`<span class="warned">${TAMPERED}</span>`}</td>
             <td><${Verdicts} verdicts=${task.verdicts} /></td>
             <td class="number">${task.score ?? "–"}</td>
             <td class="number">${task.iterations || "–"}</td>
@@ -96,11 +100,19 @@ function Tasks({ tasks, onTask }) {
   </section>`;
 }
 
+function Next({ commands }) {
+  if (!commands.length) return null;
+  return html`<section class="card next">
+    <h2>Next</h2>
+    <div>${commands.map((item) => html`<code>${item.command}</code><p class="quiet">${item.does}</p>`)}</div>
+  </section>`;
+}
+
 export function Overview({ overview, onTask }) {
   const { start, end } = overview.timeline;
   return html`<main class="overview">
     <${Headline} overview=${overview} />
-    <${Questions} questions=${overview.questions} />
+    <${Questions} questions=${overview.questions} session=${overview.id} />
     <div class="columns">
       <div class="column">
         <${Tasks} tasks=${overview.tasks} onTask=${onTask} />
@@ -111,11 +123,8 @@ export function Overview({ overview, onTask }) {
       </div>
       <div class="column">
         <${First} overview=${overview} onTask=${onTask} />
-        ${overview.next.length > 0 && html`<section class="card next">
-          <h2>Next</h2>
-          ${overview.next.map((line) => html`<code>${line}</code>`)}
-        </section>`}
       </div>
     </div>
+    <${Next} commands=${overview.next} />
   </main>`;
 }

@@ -2,7 +2,7 @@
 
 import { html, useEffect, useState } from "./vendor/preact-htm.js";
 import { Diff } from "./diff.js";
-import { MARKS, clock, money } from "./words.js";
+import { MARKS, TAMPERED, clock, counted, money } from "./words.js";
 
 const LONG = 1500;
 const PIECE = 40;
@@ -22,15 +22,16 @@ function Body({ source, session, seq }) {
   return html`<${Verbatim} text=${said} isWhole />`;
 }
 
-function Criteria({ criteria, tests }) {
+function Criteria({ criteria, tests, objected }) {
   return html`<section class="card">
     <h2>Criteria and what is claimed for them</h2>
+    ${objected && html`<p class="objected">! The last verdict objects: what stands here is the worker's claim, not proof.</p>`}
     <ol class="criteria">
       ${criteria.map(
         (item) => html`<li>
           <p class="verbatim">${item.text}</p>
           ${item.evidence.length > 0
-            ? html`<ul class="quiet">${item.evidence.map((line) => html`<li class="verbatim">${line}</li>`)}</ul>`
+            ? html`<p class="quiet">The worker claims:</p><ul class="quiet">${item.evidence.map((line) => html`<li class="verbatim">${line}</li>`)}</ul>`
             : html`<p class="quiet">No case speaks of it.</p>`}
         </li>`
       )}
@@ -94,7 +95,7 @@ function Conversation({ source, session, task, total, onSeq }) {
     return () => { current = false; };
   }, [wanted, total, entries.length]);
   return html`<section class="card">
-    <h2>Conversation <span class="quiet">${total.toLocaleString("en")} entries</span></h2>
+    <h2>Conversation <span class="quiet">${total === 1 ? "1 entry" : `${total.toLocaleString("en")} entries`}</span></h2>
     <ol class="conversation">
       ${entries.map((item) => html`<${Entry} key=${item.seq} source=${source} session=${session} item=${item} onSeq=${onSeq} />`)}
     </ol>
@@ -128,13 +129,14 @@ export function Task({ source, session, id, tasks, stamp, onTask, onSeq }) {
     <section class=${`headline ${task.tone}`}>
       <h1>${MARKS[task.tone]} ${task.id} ${task.title}</h1>
       <p>
-        ${task.label}${task.score === null ? "" : ` · score ${task.score}`} · ${task.iterations} turns · ${money(task.cost_usd)}
+        ${task.label}${task.score === null ? "" : ` · score ${task.score}`} · ${counted(task.iterations, "iteration")} · ${money(task.cost_usd)}
         ${task.commit ? html` · commit <code class="inline">${task.commit.slice(0, 12)}</code>` : ""}
+        ${task.tampered.length > 0 && html` · <b class="warned">${TAMPERED} with the gate: ${task.tampered.join(", ")}</b>`}
       </p>
       <p class="verbatim">${task.description}</p>
     </section>
     <div class="columns even">
-      <${Criteria} criteria=${task.criteria} tests=${task.seed_tests} />
+      <${Criteria} criteria=${task.criteria} tests=${task.seed_tests} objected=${task.objected} />
       <section class="card">
         <h2>What speaks against it <span class="quiet">doubt ${task.doubt}</span></h2>
         <ul>${task.reasons.map((line) => html`<li class="verbatim">${line}</li>`)}</ul>

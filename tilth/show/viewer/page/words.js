@@ -10,6 +10,8 @@ export const count = (number) => {
   return number >= 1e4 ? `${Math.round(number / 1e3)}k` : `${number}`;
 };
 
+export const counted = (number, one) => `${number.toLocaleString("en")} ${number === 1 ? one : `${one}s`}`;
+
 export function span(ms) {
   const seconds = Math.round(ms / 1000);
   if (seconds < 60) return `${seconds} s`;
@@ -32,3 +34,4 @@ export function day(ms) {
 
 // A mark beside every colour: states must be told apart without it.
 export const MARKS = { good: "✓", doubt: "!", failed: "✗", running: "▸", waiting: "·" };
+export const TAMPERED = "⚠ tampered";
