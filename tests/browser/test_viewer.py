@@ -217,6 +217,7 @@ def test_every_key_does_what_the_help_says(on_night: Tab, night: Run) -> None:
     press = page.keyboard.press
     press("?")
     expect(page.get_by_role("dialog")).to_contain_text("search all text")
+    expect(page.get_by_role("dialog")).to_contain_text("the worker's claim that a task is done")
     press("Escape")
     expect(page.get_by_role("dialog")).to_have_count(0)
     press("t")
@@ -335,6 +336,19 @@ def test_it_reads_well_on_a_phone_and_in_the_dark(on_night: Tab, width: int, the
         expect(page.locator("h1, .detail pre").first).to_be_visible()
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         assert page.evaluate(CONTRAST) == []
+
+
+def test_on_a_phone_an_event_keeps_its_time_and_type(on_night: Tab) -> None:
+    page = on_night.page
+    page.set_viewport_size({"width": 390, "height": 800})
+    on_night.open("events")
+    row = page.locator("#event-8")
+    for part in (".seq", ".at", ".in", ".type", ".line"):
+        expect(row.locator(part)).to_be_visible()
+    first, line = row.locator(".seq").bounding_box(), row.locator(".line").bounding_box()
+    assert first
+    assert line
+    assert (line["x"], line["y"] > first["y"]) == (first["x"], True)
 
 
 def test_sessions_are_switched_in_the_page(

@@ -63,7 +63,10 @@ def announced(now: Progress) -> Note:
 
 def test_counts(tests: Mapping[str, int] | None) -> str:
     """Write what became of the tests, leaving out what became of none."""
-    return ", ".join(f"{number} {name}" for name, number in (tests or {}).items() if number)
+    said = {
+        name: "error" if (name, n) == ("errors", 1) else name for name, n in (tests or {}).items()
+    }
+    return ", ".join(f"{number} {said[name]}" for name, number in (tests or {}).items() if number)
 
 
 @singledispatch

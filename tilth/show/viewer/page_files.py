@@ -11,6 +11,7 @@ from importlib.resources import files
 MODULES = (
     "vendor/preact-htm.js",
     "words.js",
+    "glossary.js",
     "data.js",
     "charts.js",
     "diff.js",

@@ -5,10 +5,23 @@ import { AGAIN_MS, PAGE } from "./data.js";
 import { Verbatim } from "./task.js";
 import { clock, counted, day } from "./words.js";
 
-const HEIGHT = 24;
+// On a narrow screen a row has two lines, one of them for its number, time, task and type.
+const NARROW = "(max-width: 720px)";
+const HEIGHTS = { wide: 24, narrow: 44 };
 const MARGIN = 10;
 // Browsers cannot draw taller elements; beyond this the scroll bar is stretched over the rows.
 const TALLEST = 8_000_000;
+
+function useHeight() {
+  const [height, setHeight] = useState(HEIGHTS[matchMedia(NARROW).matches ? "narrow" : "wide"]);
+  useEffect(() => {
+    const query = matchMedia(NARROW);
+    const turned = () => setHeight(HEIGHTS[query.matches ? "narrow" : "wide"]);
+    query.addEventListener("change", turned);
+    return () => query.removeEventListener("change", turned);
+  }, []);
+  return height;
+}
 
 // Pages of rows, fetched when they are first looked at.
 function usePages(source, session, filter, grown) {
@@ -54,8 +67,8 @@ function usePages(source, session, filter, grown) {
   };
 }
 
-function Row({ row, index, top, chosen, onChoose }) {
-  const style = { transform: `translateY(${top}px)`, height: `${HEIGHT}px` };
+function Row({ row, index, top, height, chosen, onChoose }) {
+  const style = { transform: `translateY(${top}px)`, height: `${height}px` };
   if (!row) return html`<div class="row empty" style=${style}>…</div>`;
   return html`<div
     class=${`row ${row.kind} ${chosen ? "chosen" : ""} ${row.loud ? "loud" : ""}`}
@@ -76,13 +89,14 @@ function Row({ row, index, top, chosen, onChoose }) {
 export function Events({ source, session, filter, seq, grown, onChoose, position }) {
   const book = usePages(source, session, filter, grown);
   const box = useRef(null);
+  const height = useHeight();
   const [view, setView] = useState({ top: 0, height: 600 });
   const total = book.total || 0;
-  const tall = Math.min(total * HEIGHT, TALLEST);
-  const stretch = total * HEIGHT > TALLEST ? (total * HEIGHT - view.height) / (TALLEST - view.height) : 1;
+  const tall = Math.min(total * height, TALLEST);
+  const stretch = total * height > TALLEST ? (total * height - view.height) / (TALLEST - view.height) : 1;
   const offset = view.top * stretch;
-  const first = Math.max(0, Math.floor(offset / HEIGHT) - MARGIN);
-  const last = Math.min(total, Math.ceil((offset + view.height) / HEIGHT) + MARGIN);
+  const first = Math.max(0, Math.floor(offset / height) - MARGIN);
+  const last = Math.min(total, Math.ceil((offset + view.height) / height) + MARGIN);
   useLayoutEffect(() => {
     const measure = () => box.current && setView((old) => ({ ...old, height: box.current.clientHeight }));
     measure();
@@ -91,9 +105,9 @@ export function Events({ source, session, filter, seq, grown, onChoose, position
   }, []);
   useLayoutEffect(() => {
     if (position === null || !box.current || !total) return;
-    const wanted = (position * HEIGHT) / stretch;
+    const wanted = (position * height) / stretch;
     const seen = box.current.scrollTop;
-    if (wanted < seen || wanted > seen + view.height - 2 * HEIGHT) {
+    if (wanted < seen || wanted > seen + view.height - 2 * height) {
       box.current.scrollTop = Math.max(0, wanted - view.height / 2);
     }
   }, [position, total > 0, seq]);
@@ -101,7 +115,7 @@ export function Events({ source, session, filter, seq, grown, onChoose, position
   for (let index = first; index < last; index += 1) {
     const row = book.row(index);
     rows.push(html`<${Row} key=${index} row=${row} index=${index}
-      top=${index * HEIGHT - offset + view.top} chosen=${row && row.seq === seq} onChoose=${onChoose} />`);
+      height=${height} top=${index * height - offset + view.top} chosen=${row && row.seq === seq} onChoose=${onChoose} />`);
   }
   return html`<div class="events">
     <p class="quiet" role="status">${book.fault || (book.total === null ? "Reading …" : counted(total, "event"))}</p>

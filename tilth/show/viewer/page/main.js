@@ -5,6 +5,7 @@ import { openSource } from "./data.js";
 import { Detail, Events } from "./events.js";
 import { Overview } from "./overview.js";
 import { Task } from "./task.js";
+import { WORDS } from "./glossary.js";
 
 const KINDS = ["worker", "tool", "gate", "evaluator", "person", "harness"];
 const NOTHING = { q: "", kind: "", task: "" };
@@ -18,7 +19,7 @@ const KEYS = [
   ["k, ↑", "previous event"],
   ["Home, End", "first, last event"],
   ["d", "dark or light"],
-  ["?", "these keys"],
+  ["?", "these keys and words"],
   ["Esc", "close, leave"],
 ];
 
@@ -115,11 +116,13 @@ function Sessions({ source, current }) {
 
 function Keys({ onClose }) {
   const close = useRef(null);
-  useEffect(() => close.current.focus(), []);
+  useEffect(() => close.current.focus({ preventScroll: true }), []);
   return html`<div class="veil" onClick=${onClose}>
-    <div class="card keys" role="dialog" aria-modal="true" aria-label="Keys">
+    <div class="card keys" role="dialog" aria-modal="true" aria-label="Keys and words">
       <h2>Keys</h2>
       <dl>${KEYS.map(([key, what]) => html`<dt>${key}</dt><dd>${what}</dd>`)}</dl>
+      <h2>Words</h2>
+      <dl>${WORDS.map(([word, means]) => html`<dt>${word}</dt><dd>${means}</dd>`)}</dl>
       <button class="link" ref=${close} onClick=${onClose}>close</button>
     </div>
   </div>`;
