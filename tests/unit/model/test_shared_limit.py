@@ -93,7 +93,7 @@ def test_after_a_limit_one_tries_at_a_time() -> None:
         with limit.turn():
             order.append("first in")
             inside.set()
-            leave.wait(10)
+            leave.wait(120)
             order.append("first out")
 
     def second() -> None:
