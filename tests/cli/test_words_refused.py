@@ -7,6 +7,8 @@ import os
 import resource
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -15,6 +17,9 @@ from support.words import UNREACHED, command, words_in
 
 from tilth.base.clock import SystemClock
 from tilth.config.secrets import Mask
+from tilth.contract.operator_word import OperatorWord, Verb
+from tilth.session.at_rest import settle_inbox
+from tilth.session.inbox import Inbox
 from tilth.session.session import Session
 
 
@@ -95,6 +100,26 @@ def test_two_words_at_once_are_both_heard(done: Run) -> None:
     assert [each.wait(timeout=60) for each in both] == [0, 0, 0, 0]
     heard = sorted(word["text"] for word in said(done)[before:])
     assert heard == [f"at once {n}" for n in range(4)]
+    assert not words_in(done.session)
+
+
+def test_a_word_that_comes_while_another_is_taken_up_is_heard_too(done: Run) -> None:
+    inbox, clock = Inbox(done.session), SystemClock()
+    words = [
+        OperatorWord(id=f"{n:016x}", verb=Verb.TELL, task="T-002", text=text)
+        for n, text in enumerate(("first", "while it is taken up"))
+    ]
+    inbox.put(words.pop(0), clock)
+
+    @contextmanager
+    def writing() -> Iterator[None]:
+        # The inbox was looked at, and the lock is held: nobody else can take the next one up.
+        if words:
+            inbox.put(words.pop(), clock)
+        yield
+
+    settle_inbox(done.session, Mask(), writing)
+    assert [word["text"] for word in said(done)[-2:]] == ["first", "while it is taken up"]
     assert not words_in(done.session)
 
 

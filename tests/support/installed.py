@@ -2,20 +2,24 @@
 
 No index is asked: the wheel is installed without its dependencies, and a `.pth` lends those of the
 environment the tests run in. Tilth itself is the wheel's alone, for a `.pth` in a directory that is
-lent does not count, and so the editable install there does not either.
+lent does not count, and so the editable install there does not either. What runs in the sandbox is
+copied: there the environment that lends may be hidden.
 """
 
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import sysconfig
 import venv
 from dataclasses import dataclass
+from importlib.metadata import distribution
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
+_NEEDED_INSIDE = ("pytest", "pluggy", "iniconfig", "packaging", "pygments")
 
 
 def build(target: str, into: Path) -> Path:
@@ -29,6 +33,16 @@ def build(target: str, into: Path) -> Path:
     )
     (made,) = into.glob("*.whl" if target == "wheel" else "*.tar.gz")
     return made
+
+
+def _copy(name: str, into: Path) -> None:
+    """Copy an installed distribution, its modules alone."""
+    found = distribution(name)
+    for file in found.files or ():
+        if ".." not in file.parts and file.suffix != ".pyc":
+            place = into / file
+            place.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(found.locate_file(file), place)
 
 
 @dataclass(frozen=True)
@@ -46,6 +60,8 @@ class Installed:
         offline = ["--no-index", "--no-deps", "--no-compile", "--disable-pip-version-check"]
         subprocess.run([*pip, *offline, str(made.wheel)], cwd=root, check=True)
         (made.packages / "lent.pth").write_text(sysconfig.get_path("purelib"), encoding="utf-8")
+        for name in _NEEDED_INSIDE:
+            _copy(name, made.packages)
         made.home.mkdir()
         return made
 

@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 from tilth.base.clock import SystemClock, stamp
+from tilth.base.errors import SessionBusy
 from tilth.config.secrets import Mask
 from tilth.contract.operator_word import OperatorWord, Verb
 from tilth.contract.prd import Status
@@ -20,6 +22,7 @@ from tilth.log.state import SessionState, fold
 from tilth.log.summary import summary
 from tilth.log.task_state import TaskState
 from tilth.log.writer import Emitter, EventLog
+from tilth.session.fence import Guard
 from tilth.session.inbox import Inbox, LoggedWords
 from tilth.session.report_file import save_report
 from tilth.session.session import Session, SessionStatus
@@ -91,6 +94,28 @@ def take_up_leftovers(session: Session, state: SessionState | None, mask: Mask) 
     with open_desk(session, mask) as desk:
         take_up_waiting(desk)
     return True
+
+
+def settle_inbox(directory: Path, mask: Mask, guard: Guard | None = None) -> None:
+    """Take up what lies in the inbox of a session at rest, until nothing new has come.
+
+    Whoever has held the lock does so once it has let go: a word that is put while a session is held
+    is seen by its holder, however late it comes.
+    """
+    inbox = Inbox(directory)
+    seen: tuple[str, ...] = ()
+    while (names := inbox.names) and names != seen:
+        seen = names
+        try:
+            session = Session.open_locked(
+                directory.parent, directory.name, clock=SystemClock(), mask=mask, guard=guard
+            )
+        except SessionBusy:
+            return
+        try:
+            take_up_leftovers(session, None, mask)
+        finally:
+            session.release()
 
 
 def restate(session: Session) -> None:

@@ -46,31 +46,33 @@ class Inbox:
 
     def waiting(self) -> tuple[OperatorWord, ...]:
         """Read the words that wait, oldest first."""
-        return tuple(_read(self._directory / name) for name in self._names())
+        return tuple(_read(self._directory / name) for name in self.names)
 
     @property
     def is_empty(self) -> bool:
-        return not self._names()
+        return not self.names
 
     def asks_to_stop(self) -> bool:
         """Tell whether one of them asks to stop; cheap, for it is asked between any two steps."""
-        return any(name.endswith(f"-{Verb.STOP}{_SUFFIX}") for name in self._names())
+        return any(name.endswith(f"-{Verb.STOP}{_SUFFIX}") for name in self.names)
 
     def remove(self, word: OperatorWord) -> None:
         """Take a word out that is on record."""
         reach("before removing a word")
-        for name in self._names():
+        for name in self.names:
             if f"-{word.id}-" in name:
                 (self._directory / name).unlink(missing_ok=True)
                 sync_dir(self._directory)
         reach("after removing a word")
 
-    def _names(self) -> list[str]:
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Name the files of the words that wait, oldest first."""
         try:
-            names = os.listdir(self._directory)
+            names = sorted(os.listdir(self._directory))
         except OSError:
-            return []
-        return sorted(name for name in names if name.endswith(_SUFFIX) and name[0] != ".")
+            return ()
+        return tuple(name for name in names if name.endswith(_SUFFIX) and name[0] != ".")
 
 
 class LoggedWords:

@@ -6,13 +6,10 @@ They differ in the state they start from: what the log says, and whether somebod
 from __future__ import annotations
 
 import os
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tilth import __version__
-from tilth.base.clock import SystemClock
-from tilth.base.errors import SessionBusy
 from tilth.config.settings import VARIABLES
 from tilth.contract.outcomes import ExitCode, StopReason
 from tilth.contract.prd import Task
@@ -21,9 +18,8 @@ from tilth.log.state import SessionState
 from tilth.loop import run as run_loop
 from tilth.model.messages import Role
 from tilth.model.reviewers import is_same_model
-from tilth.session.at_rest import take_up_leftovers
+from tilth.session.at_rest import settle_inbox
 from tilth.session.branch import commit_seed, make_worktree
-from tilth.session.inbox import Inbox
 from tilth.session.lane_recovery import Asked, recover_lanes
 from tilth.session.lanes import SessionLanes
 from tilth.session.parts import Parts
@@ -103,26 +99,10 @@ def run_session(
             return Work(bench, recover(bench, found, fresh=bool(fresh)) if resumed else None)
 
         ending = run_loop(context, open_bench)
-    _take_up_late_words(parts, session)
+    if parts.wrap_words is None:
+        # What was said after the last look into the inbox and before the lock was free.
+        settle_inbox(session.directory, parts.mask, session.guard)
     return ending
-
-
-def _take_up_late_words(parts: Parts, session: Session) -> None:
-    """Take up what was said after the last look into the inbox and before the lock was free."""
-    if parts.wrap_words is not None or Inbox(session.directory).is_empty:
-        return
-    with suppress(SessionBusy):
-        again = Session.open_locked(
-            session.directory.parent,
-            session.id,
-            clock=SystemClock(),
-            mask=parts.mask,
-            guard=session.guard,
-        )
-        try:
-            take_up_leftovers(again, None, parts.mask)
-        finally:
-            again.release()
 
 
 def start_event(parts: Parts, session: Session) -> SessionStart:

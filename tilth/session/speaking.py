@@ -34,7 +34,7 @@ from tilth.git.source import open_source
 from tilth.log.events import OperatorSpoke
 from tilth.log.state import fold
 from tilth.model.messages import Conversation, OnRetry, Turn
-from tilth.session.at_rest import open_desk, restate, take_up_leftovers, take_up_waiting
+from tilth.session.at_rest import open_desk, restate, settle_inbox, take_up_waiting
 from tilth.session.branch import make_worktree
 from tilth.session.catalog import holder_of, readable_sessions
 from tilth.session.frontend import Frontend
@@ -90,7 +90,7 @@ def speak(settings: Settings, wanted: str, draft: Draft, mask: Mask, frontend: F
             _put(session, words)
             if holder_of(session) is None:
                 # It ended in between, and may not have looked again.
-                _settle(settings, name, mask)
+                settle_inbox(session.directory, mask)
             return Spoken(name, words, pid=holder)
         with suppress(SessionBusy), _locked(settings, name, mask) as locked:
             return _at_rest(settings, locked, draft, mask, frontend)
@@ -110,7 +110,7 @@ def stop(settings: Settings, wanted: str | None, frontend: Frontend) -> Stopped:
     Inbox(session.directory).put(word, SystemClock())
     frontend.tell(f"asked session {session.id} (process {holder}) to stop at its next safe point")
     wait_for_lock(session.directory / "lock")
-    _settle(settings, session.id, Mask())
+    settle_inbox(session.directory, Mask())
     return Stopped(session.id, was_running=True)
 
 
@@ -132,18 +132,7 @@ def _locked(settings: Settings, name: str, mask: Mask) -> Iterator[Session]:
         yield session
     finally:
         session.release()
-        if not Inbox(session.directory).is_empty:
-            _settle(settings, name, mask)
-
-
-def _settle(settings: Settings, name: str, mask: Mask) -> None:
-    """Take up what lies in the inbox of a session at rest; whoever holds it now will do it too."""
-    with suppress(SessionBusy):
-        session = Session.open_locked(settings.sessions_dir, name, clock=SystemClock(), mask=mask)
-        try:
-            take_up_leftovers(session, None, mask)
-        finally:
-            session.release()
+        settle_inbox(session.directory, mask)
 
 
 def _at_rest(
