@@ -113,8 +113,8 @@ def test_a_word_that_comes_while_another_is_taken_up_is_heard_too(done: Run) -> 
 
     @contextmanager
     def writing() -> Iterator[None]:
-        # The inbox was looked at, and the lock is held: nobody else can take the next one up.
-        if words:
+        # The inbox was emptied, and the lock is still held: nobody else can take the next one up.
+        if words and inbox.is_empty:
             inbox.put(words.pop(), clock)
         yield
 
