@@ -7,6 +7,7 @@ import os
 import shutil
 import signal
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -34,14 +35,18 @@ def stage(tmp_path: Path) -> Iterator[Stage]:
         yield made
 
 
-def test_a_replay_leaves_repository_and_session_as_they_were(stage: Stage) -> None:
+def test_a_replay_leaves_repository_and_session_as_they_were(
+    stage: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     run = stage.run(stage.site.bundle(1), worker=[solve(1) + submit(1)], evaluator=[accept()])
     assert run.code == 0
-    before, rubbish = belongings(stage.site), set(os.listdir(tempfile.gettempdir()))
+    before = belongings(stage.site)
+    # A temporary directory of its own: others replay beside this test.
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
     assert standings(play(stage.site)) == {"T-001": "equal"}
     assert belongings(stage.site) == before
-    left = set(os.listdir(tempfile.gettempdir())) - rubbish
-    assert not [name for name in left if name.startswith("tilth-replay")]
+    assert os.listdir(tmp_path / "temporary") == []
 
 
 def test_the_command_plays_it_in_a_sandbox(stage: Stage) -> None:
@@ -243,11 +248,15 @@ def test_a_commit_with_another_tree_than_the_log_says_is_found(
 def test_a_branch_that_is_gone_is_no_obstacle(stage: Stage) -> None:
     stage.run(stage.site.bundle(1), worker=[solve(1) + submit(1)], evaluator=[accept()])
     branch = f"session/{stage.site.session().name}"
+    made = int(git(stage.site.repo, "log", "-1", "--format=%ct", branch))
     shutil.rmtree(stage.site.session() / "workspace")
     git(stage.site.repo, "worktree", "prune")
     git(stage.site.repo, "branch", "--delete", "--force", branch)
     git(stage.site.repo, "reflog", "expire", "--expire=now", "--all")
     git(stage.site.repo, "gc", "--quiet", "--prune=now")
+    # In the same second it would make the very commit that is gone.
+    while int(time.time()) <= made:
+        time.sleep(0.01)
     played = play(stage.site)
     assert standings(played) == {"T-001": "equal"}
     assert "is gone from the repository" in played.notes[0]

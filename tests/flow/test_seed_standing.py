@@ -76,7 +76,7 @@ def test_of_several_prepared_sessions_the_one_that_is_picked_runs(tmp_path: Path
     first = sit(site, [write_seed(1)]).session.name
     sit(site, [write_seed(1)], options=without_review(keep_existing=True))
     settings = load({}, site.environ("http://127.0.0.1:9"))
-    asking = Frontend(pick=lambda question, choices: len(choices) - 1)
+    asking = Frontend(pick=lambda question, choices: choices.index(f"prepared session {first}"))
     assert prepared_to_run(settings, open_source(site.repo), asking) == first
 
 

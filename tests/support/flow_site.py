@@ -182,8 +182,13 @@ class Site:
         return Run(self, code, tuple(own.requests))
 
     def session(self) -> Path:
-        """Give the directory of the latest session."""
-        return sorted(path for path in self.sessions.iterdir() if path.name[0] != ".")[-1]
+        """Give the directory of the latest session; of two of one second, the one made later."""
+        made = (path for path in self.sessions.iterdir() if path.name[0] != ".")
+        return max(made, key=lambda path: (path.name[:15], _made_at(path / "seed-tests")))
+
+
+def _made_at(place: Path) -> int:
+    return place.stat().st_ctime_ns if place.exists() else 0
 
 
 @dataclass(frozen=True)
