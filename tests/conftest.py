@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,8 @@ TESTS = Path(__file__).parent
 
 # Without a browser its tests are not collected; the run's last lines say so.
 collect_ignore_glob = ["browser/*"] if chromium.why_not() else []
+
+AT_THE_START: dict[str, object] = {}
 
 
 def pytest_configure() -> None:
@@ -25,6 +28,7 @@ def pytest_configure() -> None:
     # Times are shown in local time: here that is the same everywhere.
     os.environ["TZ"] = "UTC"
     time.tzset()
+    AT_THE_START.update(_surroundings())
 
 
 # Whole programs first, values last: small files then fill the gaps that long ones leave at the end.
@@ -39,6 +43,28 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     for said in filter(None, (chromium.left_out(), toolchains.left_out())):
         terminalreporter.write_line(said, yellow=True)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _nothing_is_left_behind() -> Iterator[None]:
+    """Hold every file to leaving the process as it was, whichever files come after it."""
+    yield
+    assert _surroundings() == AT_THE_START
+
+
+def _surroundings() -> dict[str, object]:
+    return {
+        **{name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")},
+        "working directory": Path.cwd(),
+        "handlers": [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)],
+        "umask": _umask(),
+    }
+
+
+def _umask() -> int:
+    mask = os.umask(0o022)
+    os.umask(mask)
+    return mask
 
 
 def _heed_interrupts() -> None:

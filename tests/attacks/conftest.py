@@ -15,8 +15,9 @@ def _wall_needed() -> None:
     bubblewrap()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def raided() -> Iterator[Raid]:
+    # No longer than its module: the planted keys and home stand in this process's environment.
     others = {f"daemon {name}": attack(line) for name, line in DAEMONS.items()}
     others |= {f"bound {name}": attack(answer) for name, answer in BOUNDS.items()}
     others |= {"swap": attack(SWAPPER, write_file("w40/planted")), "plant": attack(*PLANTED)}
