@@ -28,10 +28,11 @@ from tilth.contract.prd import Plan, Status, Task
 from tilth.contract.rules import Rules
 from tilth.contract.verdict import LedgerEntry
 from tilth.log.events import CaseParseError, LandingRefused, Nudge, Stagnation
+from tilth.log.task_state import RedTree
 from tilth.model.messages import ToolCall, ToolResult, Turn
 from tilth.task import landing, review
 from tilth.task.asking import ask, check_caps, check_stop
-from tilth.task.attempt import Attempt, Green, OpenReview, RedCase, Snapshot, Submission
+from tilth.task.attempt import Attempt, Green, OpenReview, Snapshot, Submission
 from tilth.task.bench import Bench, RunContext
 from tilth.task.briefs import CUT_CALL, ONE_CASE, nudge
 from tilth.task.case import (
@@ -329,7 +330,7 @@ def _hear_untouched(
     return keep_red(attempt, seen, _act_on(bench, attempt, call, None, reject))
 
 
-def _same_red(bench: Bench, attempt: Attempt, seen: Snapshot) -> RedCase | None:
+def _same_red(bench: Bench, attempt: Attempt, seen: Snapshot) -> RedTree | None:
     red = attempt.red if bench.rules >= Rules.PROGRESS else None
     return red if red is not None and red.tree == seen.tree else None
 

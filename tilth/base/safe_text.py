@@ -23,6 +23,11 @@ def inert(text: str) -> str:
     return "".join(map(_visible, text.replace("\r\n", "\n")))
 
 
+def folded(text: str) -> str:
+    """Fold a text to one line, so that it cannot pose as structure; what acts stays in it."""
+    return " ".join(text.split())
+
+
 def one_line(text: str, limit: int = 200) -> str:
     """Make a text safe and fold it into one line of at most `limit` characters."""
     head = text[: limit * _LOOK_AHEAD]

@@ -11,7 +11,6 @@ import subprocess
 import sys
 import tempfile
 from contextlib import ExitStack, suppress
-from types import TracebackType
 
 from pydantic import ValidationError
 
@@ -60,12 +59,7 @@ class UnitProcess:
     def __enter__(self) -> UnitProcess:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def is_over(self) -> bool:

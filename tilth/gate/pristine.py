@@ -63,11 +63,6 @@ def read_here(content: bytes) -> SeedReading:
     return SeedReading.model_validate(seed_reading.read(content))
 
 
-def read_pristine(path: str, content: bytes) -> Pristine:
-    """Read one seed test; a file that does not parse holds no test, and pytest says why."""
-    return Pristine.of(path, read_here(content))
-
-
 def function_of(node: str) -> str:
     """Give `Class::method` of a node id such as `tests/test_a.py::Class::method[1]`."""
     return node.partition("::")[2].partition("[")[0]

@@ -153,14 +153,6 @@ def shortened(notes: Sequence[str]) -> tuple[str, ...]:
     return (*notes[:MOST_OF_A_KIND], f"… and {len(rest)} more of the same kind, in {named}")
 
 
-def nested_repositories(paths: Iterable[str]) -> str:
-    """Word the rejection of git repositories inside the worktree."""
-    return (
-        f"git repositories inside the worktree cannot be committed or judged: {', '.join(paths)}. "
-        "Remove their .git or move them out."
-    )
-
-
 def _lengths(header: str) -> tuple[int, int]:
     old, new = header.split(" ")[1:3]
     return _length(old), _length(new)

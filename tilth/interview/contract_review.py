@@ -8,13 +8,14 @@ from enum import StrEnum
 from pydantic import ConfigDict, Field
 
 from tilth.base.errors import Unreadable
+from tilth.base.safe_text import folded
 from tilth.base.values import Value
 from tilth.contract.tool_arguments import read_arguments
 from tilth.interview.sink import Seed
 from tilth.log.events import Emit, EvaluatorParseError
 from tilth.model.messages import Conversation, Model, Role, ToolSpec, Turn
 from tilth.task.asking import Account, ask, open_conversation
-from tilth.task.briefs import block_word, one_line, render
+from tilth.task.briefs import block_word, fence, render
 
 _MOST_CHARS = 60_000
 
@@ -28,7 +29,7 @@ class Contradiction(Value):
     what: str = Field(min_length=1, description="What contradicts what; quote both, briefly.")
 
     def line(self) -> str:
-        return f"{one_line(self.task)}: {one_line(self.what)}"
+        return f"{folded(self.task)}: {folded(self.what)}"
 
 
 class _Arguments(Value):
@@ -112,10 +113,7 @@ def parse_review(turn: Turn) -> Review:
 
 
 def _message(seed: Seed, nonce: str) -> str:
-    def block(name: str, text: str) -> str:
-        return f"<<<{nonce} {name}\n{text}\n{nonce}>>>"
-
-    draft = seed.draft
+    block, draft = fence(nonce), seed.draft
     questions = "\n".join(f"- {question}" for question in draft.open_questions)
     return render(
         "contract_seed",
@@ -135,4 +133,4 @@ def _task(seed: Seed, task_id: str) -> str:
     criteria = enumerate(task.acceptance_criteria, start=1)
     listed = "\n".join(f"AC-{number}: {criterion}" for number, criterion in criteria)
     needs = f"\n\ndepends on: {', '.join(task.depends_on)}" if task.depends_on else ""
-    return f"{task.id} {one_line(task.title)}\n\n{task.description}\n\n{listed}{needs}"
+    return f"{task.id} {folded(task.title)}\n\n{task.description}\n\n{listed}{needs}"

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from tilth.base.clock import stamp
 from tilth.base.errors import UserError
+from tilth.base.safe_text import folded
 from tilth.interview.bench import MAX_TURNS, InterviewBench, InterviewState
 from tilth.interview.draft import WRITE_SEED
 from tilth.interview.logged import LoggedInterview
@@ -18,7 +19,7 @@ from tilth.log.conversations import Thread
 from tilth.log.events import SessionResume
 from tilth.model.messages import Conversation, Role
 from tilth.task.asking import open_conversation
-from tilth.task.briefs import NamedText, one_line, render
+from tilth.task.briefs import NamedText, render
 
 _SPEC_FOLDERS = ("", "docs", "doc", "spec", "specs", "plans")
 _SPEC_WORDS = ("spec", "prd", "requirements", "brief", "feature", "proposal", "rfc", "design")
@@ -92,7 +93,7 @@ def _names(folder: Path) -> list[str]:
 
 def _entries(root: Path) -> str:
     names = [name for name in _names(root) if name != ".git"]
-    shown = [f"- {one_line(n)}{'/' if (root / n).is_dir() else ''}" for n in names[:_MOST_ENTRIES]]
+    shown = [f"- {folded(n)}{'/' if (root / n).is_dir() else ''}" for n in names[:_MOST_ENTRIES]]
     more = [f"- … and {len(names) - _MOST_ENTRIES} more"] if len(names) > _MOST_ENTRIES else []
     return _written([*shown, *more]) or "- (nothing)"
 
@@ -125,7 +126,7 @@ def _specs(specs: Sequence[str]) -> str:
 def _concerns(concerns: Sequence[str]) -> str:
     if not concerns:
         return ""
-    listed = _written(f"- {one_line(concern)}" for concern in concerns)
+    listed = _written(f"- {folded(concern)}" for concern in concerns)
     return (
         "\n## What reviewers found weak in earlier acceptance tests here\n\n"
         f"{listed}\n\nWrite tests that do not have these weaknesses.\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from tilth.base.safe_text import inert, one_line
+from tilth.base.safe_text import folded, inert, one_line
 from tilth.contract.prd import Task
 from tilth.interview.approval import SeedView
 from tilth.interview.bench import MAX_TURNS
@@ -60,21 +60,17 @@ def approval_lines(seed: SeedView) -> Iterator[str]:
 
 def _criteria(seed: SeedView, task: Task) -> Iterator[str]:
     before = None if seed.before is None else seed.before.get(task.id, ())
-    known = None if before is None else {_flat(criterion) for criterion in before}
+    known = None if before is None else {folded(criterion) for criterion in before}
     for number, criterion in enumerate(task.acceptance_criteria, start=1):
-        mark = "" if known is None or _flat(criterion) in known else "  [changed]"
+        mark = "" if known is None or folded(criterion) in known else "  [changed]"
         first, *rest = inert(criterion).strip().splitlines() or [""]
         yield f"    {number}. {first}{'' if rest else mark}"
         yield from (f"       {line.strip()}" for line in rest[:-1])
         yield from (f"       {line.strip()}{mark}" for line in rest[-1:])
-    now = {_flat(criterion) for criterion in task.acceptance_criteria}
+    now = {folded(criterion) for criterion in task.acceptance_criteria}
     for criterion in before or ():
-        if _flat(criterion) not in now:
+        if folded(criterion) not in now:
             yield f"    -  {one_line(criterion, 400)}  [no longer]"
-
-
-def _flat(text: str) -> str:
-    return " ".join(text.split())
 
 
 def _listed(heading: str, items: Iterable[str]) -> Iterator[str]:

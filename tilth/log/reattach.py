@@ -21,9 +21,9 @@ from tilth.log.events import (
     OperatorSpoke,
 )
 from tilth.log.state import SessionState
-from tilth.log.task_state import AttemptState, ReviewState, TaskState
+from tilth.log.task_state import AttemptState, RedTree, ReviewState, TaskState
 from tilth.model.messages import ToolCall, ToolResult, Turn
-from tilth.task.attempt import Green, OpenReview, RedCase, Review
+from tilth.task.attempt import Green, OpenReview, Review
 from tilth.task.evidence_record import EvidenceRecord
 from tilth.task.obstacles import Met
 
@@ -39,7 +39,7 @@ class Exchange:
     rejections: int = 0
     unreadable: int = 0
     green: Green | None = None
-    red: RedCase | None = None
+    red: RedTree | None = None
     forced: FailReason | None = None
     # The last answer, if it is not wholly acted on, and what was ruled on it but not yet told.
     open_turn: Turn | None = None
@@ -96,7 +96,7 @@ def exchange_of(task: TaskState, state: SessionState) -> Exchange:
         verdicts = ()
     acted = [*attempt.all(EvaluatorVerdict)][: -len(verdicts) or None]
     ruled = {each.call_id: each.entry for each in verdicts}
-    green, red = attempt.green, attempt.red
+    green = attempt.green
     return Exchange(
         thread=thread,
         iterations=attempt.iterations,
@@ -106,7 +106,7 @@ def exchange_of(task: TaskState, state: SessionState) -> Exchange:
         rejections=sum(verdict.counts_toward_cap for verdict in acted),
         unreadable=_unread_at_the_end(acted),
         green=Green(green.tree, green.case) if green else None,
-        red=RedCase(red.tree, red.told, red.times) if red else None,
+        red=attempt.red,
         forced=attempt.forced,
         open_turn=open_turn,
         submitted=submitted,

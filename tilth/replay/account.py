@@ -28,14 +28,7 @@ class Unwritten:
         self.state = apply(self.state, event)
         return event
 
-    def bind(
-        self,
-        *,
-        task_id: str | None = None,
-        iter: int | None = None,
-        trace_id: str | None = None,
-        span_id: str | None = None,
-    ) -> Unwritten:
+    def bind(self, **_: object) -> Unwritten:
         return self
 
 

@@ -160,12 +160,10 @@ class StandingHost(Host):
         if answer is not None and answer["fault"] is not None:
             self._refuse(command, answer["fault"])
             return None
-        output, omitted = excerpt.finish()
         return Finished(
             exit_code=None if timed_out or answer is None else _exit_code(answer["status"]),
-            output=output,
+            output=excerpt.finish(),
             timed_out=timed_out,
-            omitted_bytes=omitted,
             duration_ms=round((time.monotonic() - started) * 1000),
         )
 

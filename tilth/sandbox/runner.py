@@ -66,7 +66,6 @@ class Finished(Value):
     exit_code: int | None
     output: str
     timed_out: bool
-    omitted_bytes: int
     duration_ms: int
 
 
@@ -91,15 +90,15 @@ class Excerpt:
         if len(self._tail) > 4 * self._keep:
             del self._tail[: -self._keep]
 
-    def finish(self) -> tuple[str, int]:
-        """Give the text and the number of bytes left out between head and tail."""
+    def finish(self) -> str:
+        """Give the text, with the number of bytes left out between head and tail."""
         if self._total <= 2 * self._keep:
-            return _decoded(self._head + self._tail), 0
+            return _decoded(self._head + self._tail)
         head = self._head[: _last_boundary(self._head)]
         tail = self._tail[-self._keep :]
         tail = tail[_first_boundary(tail) :]
         omitted = self._total - len(head) - len(tail)
-        return f"{_decoded(head)}\n[… {omitted} bytes omitted …]\n{_decoded(tail)}", omitted
+        return f"{_decoded(head)}\n[… {omitted} bytes omitted …]\n{_decoded(tail)}"
 
 
 def run(command: Command, *, keep_bytes: int = KEEP_BYTES) -> Finished:
@@ -129,12 +128,10 @@ def _run(command: Command, keep_bytes: int) -> Finished:
             tree.end()
             exit_code = _exit_code(process)
         pipe.drain(time.monotonic() + _DRAIN_S)
-    output, omitted = excerpt.finish()
     return Finished(
         exit_code=None if timed_out else exit_code,
-        output=output,
+        output=excerpt.finish(),
         timed_out=timed_out,
-        omitted_bytes=omitted,
         duration_ms=round((time.monotonic() - started) * 1000),
     )
 

@@ -16,8 +16,8 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
-from tilth.base.errors import DiskError, SessionBusy, Superseded
-from tilth.session.store import PRIVATE_FILE, make_private
+from tilth.base.errors import SessionBusy, Superseded
+from tilth.session.store import PRIVATE_FILE, cannot_write, make_private
 
 FENCES = "fences"
 # What a write is done in; it raises Superseded instead once another run has taken over.
@@ -45,7 +45,7 @@ class Fence:
         try:
             make_private(path.parent)
         except OSError as error:
-            raise _cannot(path, error) from error
+            raise cannot_write(path, error) from error
         handle = _open(path, os.O_RDWR | os.O_CREAT)
         try:
             _lock_alone(handle, session)
@@ -53,7 +53,7 @@ class Fence:
             os.pwrite(handle, f"{token:019d}\n".encode(), 0)
             os.fsync(handle)
         except OSError as error:
-            raise _cannot(path, error) from error
+            raise cannot_write(path, error) from error
         finally:
             os.close(handle)
         return cls(sessions, session, token)
@@ -104,7 +104,7 @@ def _open(path: Path, flags: int) -> int:
     try:
         return os.open(path, flags | os.O_CLOEXEC, PRIVATE_FILE)
     except OSError as error:
-        raise _cannot(path, error) from error
+        raise cannot_write(path, error) from error
 
 
 def _lock_alone(handle: int, session: str) -> None:
@@ -123,7 +123,3 @@ def _lock_alone(handle: int, session: str) -> None:
 def _read(handle: int) -> int:
     text = os.pread(handle, 32, 0).strip()
     return int(text) if text.isdigit() else 0
-
-
-def _cannot(path: Path, error: OSError) -> DiskError:
-    return DiskError(f"cannot write {path}: {error.strerror or error}; free space or fix access")

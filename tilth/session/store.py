@@ -14,7 +14,6 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from pydantic_core import from_json
@@ -48,7 +47,7 @@ def replace_bytes(path: Path, content: bytes) -> None:
             raise
         sync_dir(path.parent)
     except OSError as error:
-        raise _cannot_write(path, error) from error
+        raise cannot_write(path, error) from error
 
 
 def replace_json(path: Path, value: Any) -> None:
@@ -81,7 +80,8 @@ def _sync(handle: int) -> None:
     getattr(os, "fdatasync", os.fsync)(handle)
 
 
-def _cannot_write(path: Path, error: OSError) -> DiskError:
+def cannot_write(path: Path, error: OSError) -> DiskError:
+    """Say of a file that it cannot be written, and what helps."""
     return DiskError(f"cannot write {path}: {error.strerror or error}; free space or fix access")
 
 
@@ -120,7 +120,7 @@ class Journal:
                 # Just made, perhaps: a synced line is lost with a file that has no name yet.
                 sync_dir(path.parent)
         except OSError as error:
-            raise _cannot_write(path, error) from error
+            raise cannot_write(path, error) from error
 
     def append(self, line: str, *, sync: bool = False) -> None:
         """Write one line; on failure the file is as it was before."""
@@ -129,7 +129,7 @@ class Journal:
         try:
             self._write(record, sync=sync)
         except OSError as error:
-            raise _cannot_write(self._path, error) from error
+            raise cannot_write(self._path, error) from error
         reach(f"after appending to {self._path.name}")
 
     def _write(self, record: bytes, *, sync: bool) -> None:
@@ -305,7 +305,7 @@ class Lock:
         try:
             handle = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE_FILE)
         except OSError as error:
-            raise _cannot_write(self._path, error) from error
+            raise cannot_write(self._path, error) from error
         try:
             self._take(handle)
         except BaseException:
@@ -326,7 +326,7 @@ class Lock:
                 # somebody who only looks. Both are gone in a moment.
                 time.sleep(_GHOST_PAUSE_S)
             except OSError as error:
-                raise _cannot_write(self._path, error) from error
+                raise cannot_write(self._path, error) from error
             else:
                 return
         raise SessionBusy(
@@ -340,7 +340,7 @@ class Lock:
             os.pwrite(self._handle, f"{os.getpid()}\n{_own_space()}\n".encode(), 0)
         except OSError as error:
             self.release()
-            raise _cannot_write(self._path, error) from error
+            raise cannot_write(self._path, error) from error
 
     def release(self) -> None:
         if self._handle >= 0:
@@ -351,12 +351,7 @@ class Lock:
         self.acquire()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.release()
 
 
@@ -379,4 +374,4 @@ def write_new(directory: Path, files: Mapping[str, bytes]) -> None:
                 file.flush()
                 os.fsync(file.fileno())
     except OSError as error:
-        raise _cannot_write(directory, error) from error
+        raise cannot_write(directory, error) from error

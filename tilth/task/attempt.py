@@ -14,6 +14,7 @@ from tilth.contract.prd import Task
 from tilth.contract.verdict import LedgerEntry
 from tilth.gate.findings import Baseline
 from tilth.log.events import BlockerRaised, Emit, LandingRefused, Payload
+from tilth.log.task_state import RedTree
 from tilth.model.messages import Conversation, ToolCall, ToolResult, Turn
 from tilth.task.budget import Allowance
 from tilth.task.obstacles import Met, met_in
@@ -26,15 +27,6 @@ class Green:
 
     tree: str
     case: Case
-
-
-@dataclass(frozen=True)
-class RedCase:
-    """Hold a tree that the gate has failed, what the worker was told, and how often in a row."""
-
-    tree: str
-    told: str
-    times: int = 1
 
 
 @dataclass(frozen=True)
@@ -108,7 +100,7 @@ class Attempt:
     unreadable: int = 0
     green: Green | None = None
     # The last case, if the gate failed it.
-    red: RedCase | None = None
+    red: RedTree | None = None
     # After a resume these start anew: the worst of it is a remark that comes a call later.
     verified: Verified = field(default_factory=Verified)
     repeats: Repeats = field(default_factory=Repeats)

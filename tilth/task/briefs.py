@@ -13,6 +13,7 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
+from tilth.base.safe_text import folded
 from tilth.base.values import Value
 from tilth.contract.case import Blocker, Case, render_case
 from tilth.contract.ledger_text import format_ledger
@@ -194,7 +195,7 @@ def worker_message(view: WorkerView) -> str:
     return render(
         "worker",
         task_id=view.task.id,
-        title=one_line(view.task.title),
+        title=folded(view.task.title),
         description=_own(view.task.description),
         criteria=_own(_numbered(view.task.acceptance_criteria)),
         tests=_own(_test_list(view.tests)),
@@ -211,14 +212,14 @@ def worker_message(view: WorkerView) -> str:
 
 def evaluator_message(view: EvaluatorView, nonce: str) -> str:
     """Write the one message the evaluator judges by."""
-    block = _fence(nonce)
+    block = fence(nonce)
     tests = [block(test.name, _bounded(test.text)) for test in view.seed_tests]
     conventions = [block(file.name, _bounded(file.text)) for file in view.conventions]
     return render(
         "review",
         nonce=nonce,
         task_id=view.task.id,
-        title=one_line(view.task.title),
+        title=folded(view.task.title),
         description=view.task.description,
         criteria=_numbered(view.task.acceptance_criteria),
         operator=_sections(for_evaluator(view.answers, view.notes, block)),
@@ -241,14 +242,14 @@ def evaluator_message(view: EvaluatorView, nonce: str) -> str:
 
 def dispute_message(view: DisputeView, nonce: str) -> str:
     """Write the one message the evaluator rules on a blocker by."""
-    block = _fence(nonce)
+    block = fence(nonce)
     tests = [block(test.name, _bounded(test.text)) for test in view.seed_tests]
     said = f"{view.blocker.reason}\n\n{view.blocker.evidence or ''}".strip()
     return render(
         "dispute",
         nonce=nonce,
         task_id=view.task.id,
-        title=one_line(view.task.title),
+        title=folded(view.task.title),
         description=view.task.description,
         criteria=_numbered(view.task.acceptance_criteria),
         operator=_sections(for_evaluator(view.answers, view.notes, block)),
@@ -259,7 +260,7 @@ def dispute_message(view: DisputeView, nonce: str) -> str:
     )
 
 
-def _fence(nonce: str) -> Callable[[str, str], str]:
+def fence(nonce: str) -> Callable[[str, str], str]:
     """Give what puts a text between marks that nobody who wrote it could know."""
 
     def block(name: str, text: str) -> str:
@@ -308,11 +309,6 @@ def _score_note(threshold: int) -> str:
     return " A `score` is required." if threshold else ""
 
 
-def one_line(text: str) -> str:
-    """Fold a text to one line, so that it cannot pose as structure."""
-    return " ".join(text.split())
-
-
 def _own(text: str) -> str:
     # The line that names the task stands once; text from elsewhere may not repeat it, whatever
     # counts as the end of a line.
@@ -343,13 +339,13 @@ def _root(names: Sequence[str]) -> str:
 
 
 def _listed(names: Sequence[str], limit: int, between: str = "\n") -> str:
-    shown = [one_line(name) for name in names[:limit]]
+    shown = [folded(name) for name in names[:limit]]
     more = [f"… and {len(names) - limit} more"] if len(names) > limit else []
     return between.join([*shown, *more])
 
 
 def _plan(plan: Sequence[tuple[str, str]]) -> str:
-    return _bullets(f"{task_id} {one_line(title)}" for task_id, title in plan)
+    return _bullets(f"{task_id} {folded(title)}" for task_id, title in plan)
 
 
 def _upstream(upstream: Sequence[Upstream]) -> str:
@@ -357,9 +353,9 @@ def _upstream(upstream: Sequence[Upstream]) -> str:
     for item in upstream:
         score = "unknown" if item.score is None else str(item.score)
         prefix = f"[ACCEPTED BELOW QUALITY BAR, score {score}] " if item.below_bar else ""
-        lines.append(f"- {prefix}{item.id} {one_line(item.title)}")
+        lines.append(f"- {prefix}{item.id} {folded(item.title)}")
         if item.summary:
-            lines.append(f"  delivered: {one_line(item.summary)}")
+            lines.append(f"  delivered: {folded(item.summary)}")
         if item.files:
             lines.append(f"  files: {', '.join(item.files)}")
     return "\n".join(lines)

@@ -67,7 +67,6 @@ _TOOLS = {
     "black": Kind.FORMAT,
 }
 _BEFORE = frozenset({"env", "time", "nice", "command", "exec", "uv", "poetry", "pdm", "hatch"})
-_OPERATOR = re.compile(r"&&|\|\||[;|&\n]")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=.*")
 _PYTHON = re.compile(r"(?:.*/)?python(?:\d+(?:\.\d+)?)?")
 _NARROWING = frozenset({"-k", "-m", "--deselect", "--lf", "--ff", "--last-failed", "-x"})

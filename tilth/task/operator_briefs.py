@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
+from tilth.base.safe_text import folded
 from tilth.contract.operator_requests import Answered
 from tilth.contract.verdict import LedgerEntry, concern_id
 
@@ -31,7 +32,7 @@ def for_evaluator(
     answers: Sequence[Answered], notes: Sequence[str], block: Callable[[str, str], str]
 ) -> Iterator[Section]:
     """Show the evaluator what a person has ruled and what the worker was told."""
-    parts = (f"{block('question', each.question)}\n\n{_flat(each.answer)}" for each in answers)
+    parts = (f"{block('question', each.question)}\n\n{folded(each.answer)}" for each in answers)
     yield "Answers of the person this is for (they amend the contract)", "\n\n".join(parts)
     told = "Notes of the person this is for, to worker and reviewer (they amend the contract)"
     yield told, "\n\n".join(notes)
@@ -46,7 +47,3 @@ def _first_concern(ledger: Sequence[LedgerEntry]) -> str:
         elif entry.source == "person":
             concerns.append(f"{concern_id(index)}: {entry.concern}")
     return "\n\n".join(concerns)
-
-
-def _flat(text: str) -> str:
-    return " ".join(text.split())

@@ -79,11 +79,6 @@ def _before_failure(order: tuple[Task, ...]) -> tuple[Task, ...]:
     return order[: next(failed, len(order))]
 
 
-def usable_jobs(plan: Plan) -> int:
-    """Say how many tasks of a plan could be worked on at the same time at the most."""
-    return max((len(level) for level in levels(plan)), default=1)
-
-
 def levels(plan: Plan) -> tuple[tuple[Task, ...], ...]:
     """Sort the tasks by the longest way to them: each level needs only those above it."""
     depth: dict[str, int] = {}

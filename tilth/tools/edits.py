@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from tilth.base.errors import ToolError
+from tilth.base.safe_text import folded
 
 _ENDING = re.compile(rb"\r?\n")
 # A file with both kinds of endings is pieced together place by place.
@@ -168,9 +169,9 @@ def _not_unique(text: bytes, needle: bytes) -> str:
 
 def _not_found(data: bytes, old: str) -> str:
     hint = "read the file again and copy the text exactly"
-    wanted = [_squeezed(line) for line in old.strip("\r\n").split("\n")]
+    wanted = [folded(line) for line in old.strip("\r\n").split("\n")]
     if len(data) <= _LARGEST_HINTED and any(wanted):
-        lines = [_squeezed(line) for line in data.decode("utf-8", "replace").split("\n")]
+        lines = [folded(line) for line in data.decode("utf-8", "replace").split("\n")]
         joined = "\n".join(["", *lines, ""])
         at = joined.find("\n".join(["", *wanted, ""]))
         if at >= 0:
@@ -188,7 +189,3 @@ def _differs_in_space(data: bytes, index: int, size: int) -> str:
         f"old_string was not found, but line {index + 1} differs only in white space: "
         f"the file has {text}"
     )
-
-
-def _squeezed(line: str) -> str:
-    return " ".join(line.split())

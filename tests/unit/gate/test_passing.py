@@ -6,7 +6,7 @@ import pytest
 
 from tilth.gate.findings import NodeResult
 from tilth.gate.passing import PytestRun, complaints, proves_nothing, run_faults, unforgiven
-from tilth.gate.pristine import read_pristine
+from tilth.gate.pristine import Pristine, read_here
 from tilth.gate.ruff import Violation, count, new_since
 
 PATH = "tests/test_t001_a.py"
@@ -54,8 +54,12 @@ class Mixin:
 """
 
 
+def pristine(content: bytes) -> Pristine:
+    return Pristine.of(PATH, read_here(content))
+
+
 def test_the_tests_of_a_file_are_read_from_its_syntax() -> None:
-    held = read_pristine(PATH, SOURCE.encode())
+    held = pristine(SOURCE.encode())
     assert held.tests == (
         "test_plain",
         "test_async",
@@ -86,15 +90,14 @@ def test_the_tests_of_a_file_are_read_from_its_syntax() -> None:
     ],
 )
 def test_a_skip_at_the_top_of_a_file_is_for_all_its_tests(top: str) -> None:
-    assert read_pristine(PATH, f"{top}\ndef test_a(): ...\n".encode()).all_may_skip
+    assert pristine(f"{top}\ndef test_a(): ...\n".encode()).all_may_skip
 
 
 def test_a_file_that_does_not_parse_holds_no_test() -> None:
-    assert read_pristine(PATH, b"def test_a(:\n").tests == ()
+    assert pristine(b"def test_a(:\n").tests == ()
 
 
-FILE = read_pristine(
-    PATH,
+FILE = pristine(
     b"import pytest\ndef test_a(): ...\ndef test_b(): ...\n@pytest.mark.skip\ndef test_c(): ...\n",
 )
 

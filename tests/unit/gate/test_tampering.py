@@ -18,7 +18,6 @@ from tilth.gate.tampering import (
     MOST_OF_A_KIND,
     Kind,
     Tampering,
-    nested_repositories,
     suspicious_lines,
     tampering_notes,
 )
@@ -167,10 +166,6 @@ def test_what_a_diff_does_not_show_is_named() -> None:
     ]
     assert "an archive that holds code (evil.py)" in notes[0]
     assert "compiled code" in notes[2]
-
-
-def test_nested_repositories_are_named_with_the_fix() -> None:
-    assert "vendor/x, y. Remove their .git" in nested_repositories(["vendor/x", "y"])
 
 
 def planned(

@@ -14,7 +14,6 @@ from tilth.task.order import (
     longest_path,
     may_start,
     next_to_land,
-    usable_jobs,
     working_order,
 )
 
@@ -108,7 +107,6 @@ def test_the_graph_is_told_by_its_levels_and_its_longest_path() -> None:
     plan = plan_of(P, P, P, P, P, T2="1", T3="1", T4="2 3")
     assert [numbers(level) for level in levels(plan)] == [[1, 5], [2, 3], [4]]
     assert numbers(longest_path(plan)) == [1, 2, 4]
-    assert usable_jobs(plan) == 2
 
 
 @pytest.mark.parametrize("seed", range(40))
