@@ -17,13 +17,13 @@ from pathlib import Path
 from rich.segment import Segment
 from rich.text import Text
 
+from tilth.base.clock import read_moment
 from tilth.config.settings import Settings
 from tilth.demo.material import recording_path
 from tilth.log.events import SessionStart
 from tilth.log.reader import read_events
 from tilth.session.bundle import read_bundle
 from tilth.show.live import Console, ConsoleContext
-from tilth.show.times import read_moment
 from tilth.task.budget import Allowance
 
 PICTURE = Path(__file__).parents[2] / "docs" / "demo.svg"

@@ -25,6 +25,15 @@ class SystemClock:
         return time.monotonic()
 
 
+def read_moment(text: str | None) -> datetime | None:
+    """Read a written moment, in UTC where it names no zone; None where it is none."""
+    try:
+        moment = datetime.fromisoformat(text or "")
+    except ValueError:
+        return None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
 def stamp(moment: datetime) -> str:
     """Write a moment in UTC, ISO 8601, to the millisecond."""
     return (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -30,6 +31,15 @@ def digest(text: str) -> str:
 def jsonable(value: Value) -> dict[str, Any]:
     """Turn a value into plain JSON data."""
     return value.model_dump(mode="json")
+
+
+def read_number(text: str | None) -> float | None:
+    """Read a written number; None where it is none, or not finite."""
+    try:
+        number = float(text or "")
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
 
 
 def describe_faults(error: ValidationError) -> str:

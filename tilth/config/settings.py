@@ -69,6 +69,7 @@ __all__ = [
 
 EXAMPLE_MODEL = "claude-sonnet-5-5"
 MOST_JOBS = 16
+DEFAULT_BASE_URL = "https://api.anthropic.com"
 
 # A date or a flag name that may well stand in the code a worker writes.
 _PUBLIC_HEADERS = frozenset({"anthropic-version", "anthropic-beta"})
@@ -107,6 +108,11 @@ class Endpoint(Value):
     api_key: SecretStr
     extra_headers: dict[str, SecretStr]
     stall_seconds: float
+
+    @property
+    def address(self) -> str:
+        """Give where it is reached; the SDK's own place if nobody has said."""
+        return self.base_url or DEFAULT_BASE_URL
 
     def revealed_headers(self) -> dict[str, str]:
         """Give the headers in the clear, for the wire alone."""

@@ -7,7 +7,7 @@ what it claims, renders it for the evaluator, and never judges whether it is tru
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from pydantic import ConfigDict, Field, field_validator
@@ -118,21 +118,23 @@ def parse_blocker(arguments: Any) -> Blocker:
 
 
 def _uncovered(case: Case, task: Task) -> list[str]:
-    criteria = [_loose(criterion) for criterion in task.acceptance_criteria]
-    claimed = {number for item in case.ac_coverage for number in _meant(item.criterion, criteria)}
+    criteria = task.acceptance_criteria
+    claimed = {number for item in case.ac_coverage for number in claimed_in(item, criteria)}
     return [
         f"ac_coverage lacks criterion {number}: {criterion!r}"
-        for number, criterion in enumerate(task.acceptance_criteria, start=1)
+        for number, criterion in enumerate(criteria, start=1)
         if number not in claimed
     ]
 
 
-def _meant(said: str, criteria: list[str]) -> set[int]:
-    """Give the numbers of the criteria a claim names: by their text, else by their numbers."""
-    text = _loose(said)
-    named = {number for number, known in enumerate(criteria, start=1) if known == text}
-    if named:
-        return named
+def claimed_in(claim: Coverage, criteria: Sequence[str]) -> tuple[int, ...]:
+    """Number the criteria, from 1, that a claim names: by their text, else by their numbers."""
+    text, known = _loose(claim.criterion), [_loose(criterion) for criterion in criteria]
+    found = _by_text(text, known) or _by_number(text, known)
+    return tuple(sorted(number for number in found if 1 <= number <= len(known)))
+
+
+def _by_number(text: str, known: list[str]) -> set[int]:
     numbers = _NUMBERS.fullmatch(text)
     if numbers is not None:
         return {int(number) for number in re.findall(r"\d+", numbers[1])}
@@ -140,8 +142,11 @@ def _meant(said: str, criteria: list[str]) -> set[int]:
     if both is None:
         return set()
     # A number beside the text of another criterion is the slip, the text is what was meant.
-    by_text = {number for number, known in enumerate(criteria, start=1) if known == both[2]}
-    return by_text or {int(both[1])}
+    return _by_text(both[2], known) or {int(both[1])}
+
+
+def _by_text(text: str, known: list[str]) -> set[int]:
+    return {number for number, criterion in enumerate(known, start=1) if criterion == text}
 
 
 def _loose(text: str) -> str:

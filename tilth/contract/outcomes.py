@@ -120,7 +120,11 @@ def first_of(codes: Iterable[ExitCode]) -> ExitCode:
 
 
 def exit_code(
-    reason: StopReason, *, request_open: bool, below_bar: bool, tip_red: bool = False
+    reason: StopReason,
+    *,
+    request_open: bool = False,
+    below_bar: bool = False,
+    tip_red: bool = False,
 ) -> ExitCode:
     """Give the exit code of a run that stopped for a reason; `tip_red` is of the final tip."""
     codes = [_BY_STOP[reason]]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from enum import StrEnum
 from typing import Any, Literal
 
@@ -123,25 +123,25 @@ class Plan(Value):
 
     def upstream_of(self, task: Task) -> tuple[Task, ...]:
         """Give the tasks a task depends on, directly or through others, in file order."""
+        below = self._reached_from(task, lambda each: each.depends_on)
+        return tuple(item for item in self.tasks if item.id in below)
+
+    def in_base_of(self, task: Task) -> frozenset[str]:
+        """Name the tasks whose work a task begins with: those it depends on or was merged with."""
+        return self._reached_from(task, lambda each: (*each.depends_on, *each.merged_with))
+
+    def _reached_from(
+        self, task: Task, next_to: Callable[[Task], tuple[str, ...]]
+    ) -> frozenset[str]:
+        """Name the tasks that steps from one lead to, itself left out."""
         found: set[str] = set()
-        waiting = list(task.depends_on)
+        waiting = [*next_to(task)]
         while waiting:
             item = self.task(waiting.pop())
             if item is not None and item.id not in found:
                 found.add(item.id)
-                waiting += item.depends_on
-        return tuple(item for item in self.tasks if item.id in found)
-
-    def in_base_of(self, task: Task) -> frozenset[str]:
-        """Name the tasks whose work a task begins with: those it depends on or was merged with."""
-        found: set[str] = set()
-        waiting = [*task.depends_on, *task.merged_with]
-        while waiting:
-            item = self.task(waiting.pop())
-            if item is not None and item.id not in found and item.id != task.id:
-                found.add(item.id)
-                waiting += (*item.depends_on, *item.merged_with)
-        return frozenset(found)
+                waiting += next_to(item)
+        return frozenset(found - {task.id})
 
     def untested(self, tests: Collection[str]) -> tuple[str, ...]:
         """Give the ids of the open tasks that none of these test files belongs to."""

@@ -43,6 +43,7 @@ from tilth.session.store import Lock, make_private
 from tilth.show.notices import tell
 from tilth.show.program import program
 from tilth.show.terminal import terminal
+from tilth.task.budget import CAP_SETTINGS
 from tilth.task.ending import Ending
 
 OPENING = """\
@@ -67,7 +68,6 @@ _LANES_SEEN = (
     "T-003 was accepted, but collided with T-002 where both export a name.",
     "Its worker was given both and settled it; ten commits stand in order.",
 )
-_CAPS = ("TILTH_MAX_WALL_CLOCK_MINUTES", "TILTH_MAX_TOKENS", "TILTH_MAX_COST_USD")
 _SHORTEST_PAUSE_S = 0.7
 _LONGEST_PAUSE_S = 2.0
 _READ_A_SECOND = 700
@@ -148,7 +148,7 @@ def _perform(stage: Stage, recording: Recording, *, fast: bool) -> tuple[Session
     folder = "lanes" if stage.jobs > 1 else "bundle"
     bundle = read_bundle(lay_out_bundle(stage.place / "bundle", folder) / PRD_NAME)
     start = recording.starts[0]
-    caps = {name: start.settings[name] for name in _CAPS if name in start.settings}
+    caps = {name: start.settings[name] for name in CAP_SETTINGS.values() if name in start.settings}
     settings = recorded_settings(
         start,
         recording.opening,

@@ -115,7 +115,7 @@ def document(plays: Sequence[Play], spent: Spend) -> dict[str, Any]:
     """Give all of it as data."""
     return {
         **jsonable(tally(plays)),
-        "cost_usd": spent.cost_usd if spent.cost_known else None,
+        "cost_usd": spent.whole_cost_usd,
         "by_category": {
             str(category): jsonable(counts) for category, counts in by_category(plays).items()
         },
@@ -133,7 +133,7 @@ def _case(play: Play) -> dict[str, Any]:
         **shown,
         "right": play.is_right,
         "mistake": play.mistake and str(play.mistake),
-        "cost_usd": play.spend.cost_usd if play.spend.cost_known else None,
+        "cost_usd": play.spend.whole_cost_usd,
         "tokens": play.spend.usage.counted,
         "seconds": play.seconds,
     }

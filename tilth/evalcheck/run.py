@@ -12,17 +12,17 @@ from tilth.base.clock import SystemClock, stamp
 from tilth.base.interrupt import Interrupt
 from tilth.base.safe_text import one_line
 from tilth.base.values import jsonable
-from tilth.config.secrets import Mask, conceal
-from tilth.config.settings import SECRET_NAMES, Endpoint, Settings, known_secrets, load
-from tilth.contract.outcomes import ExitCode, StopReason
+from tilth.config.secrets import Mask
+from tilth.config.settings import Endpoint, Settings, load
+from tilth.contract.outcomes import ExitCode, StopReason, exit_code
 from tilth.evalcheck import page as pages
 from tilth.evalcheck.cases import BrokenCase
 from tilth.evalcheck.kept import Entry, Kept, name_of, open_kept
 from tilth.evalcheck.score import Play, by_category, tally
 from tilth.evalcheck.trial import Examiner, Halted
 from tilth.evalcheck.wanted import Check, Wanted, gather
-from tilth.log.events import CapWarning, Event, ModelRetry, QuotaWait
-from tilth.model.reviewers import DEFAULT_ADDRESS, read_reviewers
+from tilth.log.events import CapWarning, Event, QuotaWait
+from tilth.model.reviewers import read_reviewers
 from tilth.sandbox.choose import refuse_unconfined
 from tilth.session.endpoints import model_at
 from tilth.session.measured import Measurement, keep, prompt_sha256
@@ -31,19 +31,7 @@ from tilth.show.figures import counted
 from tilth.show.notices import complain
 from tilth.show.tables import Page
 from tilth.show.terminal import stop_on_signals
-from tilth.show.times import clock_time
-from tilth.task.budget import Spend
-
-_CAPS = {
-    StopReason.WALL_CLOCK: "TILTH_MAX_WALL_CLOCK_MINUTES",
-    StopReason.TOKEN_CAP: "TILTH_MAX_TOKENS",
-    StopReason.COST_CAP: "TILTH_MAX_COST_USD",
-}
-_CODES = {
-    StopReason.PROVIDER_FAILURE: ExitCode.PROVIDER,
-    StopReason.INTERRUPTED: ExitCode.INTERRUPTED,
-    **dict.fromkeys(_CAPS, ExitCode.CAP),
-}
+from tilth.task.budget import CAP_SETTINGS, Spend
 
 
 def eval_check(
@@ -57,8 +45,8 @@ def eval_check(
     check = gather(settings, wanted)
     for problem in check.problems:
         complain(f"{problem} (skipped)")
-    mask = Mask((*known_secrets(settings), *reviewers.secrets))
-    conceal(environ, (*SECRET_NAMES, *reviewers.keys))
+    mask = reviewers.mask(settings)
+    reviewers.conceal(environ)
     with open_kept(settings.home, _name(check, settings, endpoint)) as kept:
         playing = _Playing(check, kept, settings, endpoint, mask, environ)
         code = playing.go_on()
@@ -152,23 +140,21 @@ class _Playing:
         if halted.spend.calls:
             self.kept.add(Entry(spend=halted.spend))
         done, of = len(self.kept.plays), len(self.check.turns)
-        cap = _CAPS.get(halted.reason)
+        cap = CAP_SETTINGS.get(halted.reason)
         # The time is each start's own; what was spent stays spent.
         more = "" if halted.reason is StopReason.WALL_CLOCK else "; raise it"
         why = f"{cap} is used up{more}" if cap else one_line(halted.detail, 400)
         complain(f"stopped after {done} of {of}: {why}; the same command goes on from here")
-        return _CODES.get(halted.reason, ExitCode.USAGE)
+        return exit_code(halted.reason)
 
     def _hear(self, event: Event, bar: Bar) -> None:
+        bar.hear(event.payload)
         match event.payload:
-            case ModelRetry(error=error, delay_s=delay):
-                bar.say(f"endpoint: {one_line(error)}, trying again in {delay:.0f} s")
-            case QuotaWait(error=error, until=until, wait_s=seconds):
+            case QuotaWait(wait_s=seconds):
                 self.slept_s += seconds
-                bar.say(f"endpoint: {one_line(error)}; waiting until {clock_time(until)}")
             case CapWarning(cap=cap) if cap not in self.warned:
                 self.warned.add(cap)
-                bar.say(f"warning: most of {_CAPS[StopReason(cap)]} is used")
+                bar.say(f"warning: most of {CAP_SETTINGS[StopReason(cap)]} is used")
 
 
 def _measurement(
@@ -178,13 +164,13 @@ def _measurement(
     return Measurement(
         ts=stamp(SystemClock().now()),
         model=endpoint.model,
-        endpoint=endpoint.base_url or DEFAULT_ADDRESS,
+        endpoint=endpoint.address,
         prompt_sha256=prompt_sha256(settings),
         suite=check.wanted.source,
         whole=check.is_whole,
         repeat=check.wanted.repeat,
         **dict(tally(plays)),
-        cost_usd=spent.cost_usd if spent.cost_known else None,
+        cost_usd=spent.whole_cost_usd,
         seconds=round(sum(play.seconds for play in plays), 3),
         by_category={str(name): jsonable(each) for name, each in by_category(plays).items()},
         tilth_version=__version__,
@@ -204,5 +190,5 @@ def _put(
         page.json(pages.document(plays, spent))
         return
     notes = {(question.case, question.change): question.note for question in check.asked}
-    evaluator = f"{endpoint.model} at {endpoint.base_url or DEFAULT_ADDRESS}"
+    evaluator = f"{endpoint.model} at {endpoint.address}"
     pages.show(page, plays, evaluator, spent, notes)

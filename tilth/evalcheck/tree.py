@@ -17,12 +17,13 @@ from pathlib import Path
 
 from tilth.base.values import Value
 from tilth.evalcheck.cases import TESTS
+from tilth.gate.ruff import PLAINLY_BROKEN
 
-RUFF_RULES = "E9,F63,F7,F82"
 TIMEOUT_S = 60.0
 
 _PYTEST = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir=.", "--tb=short")
-_RUFF = ("-m", "ruff", "check", "--isolated", "--no-cache", "--quiet", "--select", RUFF_RULES, ".")
+_RUFF = ("-m", "ruff", "check", "--isolated", "--no-cache", "--quiet")
+_RULES = f"--select={','.join(PLAINLY_BROKEN)}"
 _STEERING = ("PYTHON", "PYTEST", "GIT_", "RUFF_")
 
 
@@ -55,7 +56,7 @@ class Tree:
 
     def lint(self) -> Ran:
         """Run ruff with the rules a project has that names none."""
-        return self._run([sys.executable, *_RUFF])
+        return self._run([sys.executable, *_RUFF, _RULES, "."])
 
     def test(self, names: Sequence[str] = ()) -> Ran:
         """Run the named tests, or all: the project's, the change's own and those laid out."""

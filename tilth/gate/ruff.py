@@ -28,12 +28,12 @@ RUFF = "ruff"
 _CONFIGS = ("ruff.toml", ".ruff.toml")
 _OPTIONS = ("--no-cache", "--no-fix", "--no-respect-gitignore", "--quiet", "--output-format=json")
 # Syntax errors, comparisons and formats that cannot be meant, undefined names.
-_PLAINLY_BROKEN = ("E9", "F63", "F7", "F82")
+PLAINLY_BROKEN = ("E9", "F63", "F7", "F82")
 # No syntax is broken only because the project did not say which Python it is for.
 _NEWEST = "py314"
 _PLAIN_CONFIG = f"""\
 target-version = "{_NEWEST}"
-lint.select = {list(_PLAINLY_BROKEN)}
+lint.select = {list(PLAINLY_BROKEN)}
 """.encode()
 _MOST_LINES = 200
 _FOUND = (0, 1)
@@ -143,7 +143,7 @@ def options_for(root: Path, path: str) -> list[str]:
     """
     directories = [root / parent for parent in PurePosixPath(path).parents]
     if all(_own_table(directory) is None for directory in directories):
-        plain = ["--isolated", f"--select={','.join(_PLAINLY_BROKEN)}"]
+        plain = ["--isolated", f"--select={','.join(PLAINLY_BROKEN)}"]
         return [*plain, f"--target-version={_NEWEST}", "--config=exclude=[]"]
     return _looking_everywhere(root)
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Literal
 
+from tilth.base.clock import read_moment
 from tilth.log.envelope import Event
 from tilth.log.events import ModelCall
 from tilth.model.caching import LIFE_S
@@ -50,7 +50,8 @@ class CacheGaps:
         if not usage.cache_read_tokens and not usage.cache_write_tokens:
             # An endpoint that says nothing of a cache has none that could be kept longer.
             return self
-        moment = _seconds(event.ts)
+        at = read_moment(event.ts)
+        moment = at.timestamp() if at else 0.0
         tokens = usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens
         before, known = self._last.get(key), self.by_role.get(call.role, RoleGaps())
         if before is None or before.conversation != call.conversation:
@@ -67,10 +68,3 @@ class CacheGaps:
         seen = self.by_role.get(role, RoleGaps())
         pays = seen.outlived * WRITTEN_AGAIN > seen.new * WRITTEN_FOR_AN_HOUR
         return "1h" if pays else "5m"
-
-
-def _seconds(ts: str) -> float:
-    try:
-        return datetime.fromisoformat(ts).timestamp()
-    except ValueError:
-        return 0.0

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime
 
+from tilth.base.clock import read_moment
 from tilth.log.state import SessionState
 from tilth.log.task_state import Outcome, TaskState
 from tilth.task.forecast import Past
@@ -29,7 +30,7 @@ def past_of(task: TaskState, seconds: float) -> Past:
 
 def busy_seconds(state: SessionState, task: TaskState) -> float | None:
     """Give how long a task was worked on from its start to its end; None before that."""
-    began, ended = moment(task.started), moment(task.ended)
+    began, ended = read_moment(task.started), read_moment(task.ended)
     if began is None or ended is None:
         return None
     idle = sum(_within(pause, began, ended) for pause in _merged(_pauses(state)))
@@ -38,7 +39,7 @@ def busy_seconds(state: SessionState, task: TaskState) -> float | None:
 
 def slept_seconds(state: SessionState, since: str) -> float:
     """Give how long a session slept for quotas after a moment, as far as it has happened."""
-    began, now = moment(since), moment(state.updated)
+    began, now = read_moment(since), read_moment(state.updated)
     if began is None or now is None:
         return 0.0
     return sum(_within(wait, began, now) for wait in _merged(_waits(state)))
@@ -50,14 +51,14 @@ _Interval = tuple[datetime, datetime]
 def _pauses(state: SessionState) -> Iterator[_Interval]:
     yield from _waits(state)
     for start in state.starts:
-        left, back = moment(start.after), moment(start.ts)
+        left, back = read_moment(start.after), read_moment(start.ts)
         if left is not None and back is not None:
             yield left, back
 
 
 def _waits(state: SessionState) -> Iterator[_Interval]:
     for ts, wait in state.waits:
-        began, until = moment(ts), moment(wait.until)
+        began, until = read_moment(ts), read_moment(wait.until)
         if began is not None and until is not None:
             yield began, until
 
@@ -75,11 +76,3 @@ def _merged(pauses: Iterator[_Interval]) -> list[_Interval]:
 
 def _within(pause: _Interval, began: datetime, ended: datetime) -> float:
     return max(0.0, (min(pause[1], ended) - max(pause[0], began)).total_seconds())
-
-
-def moment(text: str | None) -> datetime | None:
-    """Read a moment as the log writes it; None where there is none."""
-    try:
-        return datetime.fromisoformat(text) if text else None
-    except ValueError:
-        return None

@@ -5,14 +5,13 @@ Pure decisions on values. It never sleeps, never reads a clock and never talks t
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping
 from email.utils import mktime_tz, parsedate_tz
 from typing import Any
 
 from tilth.base.errors import TilthError
-from tilth.base.values import Value, canonical
+from tilth.base.values import Value, canonical, read_number
 from tilth.config.secrets import Mask
 from tilth.model.messages import Role
 
@@ -168,7 +167,7 @@ def from_error(error: object) -> Failure:
 def retry_after(headers: Mapping[str, str], now: float) -> float | None:
     """Read how long a server asks to be left alone; `now` is the time in seconds since 1970."""
     for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
-        wait = _number(headers.get(name))
+        wait = read_number(headers.get(name))
         if wait is not None:
             return wait * unit if wait > 0 else None
     date = parsedate_tz(headers.get("retry-after"))
@@ -256,14 +255,6 @@ def _first_text(body: dict[str, Any]) -> str | None:
 def _page_title(page: str) -> str:
     title = re.search(r"<title[^>]*>([^<]*)</title>", page, re.IGNORECASE)
     return f"an HTML page, {title[1].strip()!r}" if title else "an HTML page"
-
-
-def _number(text: str | None) -> float | None:
-    try:
-        number = float(text or "")
-    except ValueError:
-        return None
-    return number if math.isfinite(number) else None
 
 
 def _minutes(seconds: float) -> str:

@@ -21,6 +21,7 @@ from pydantic import Field
 from tilth.base.errors import PromptTooLong, ProviderError, QuotaReached
 from tilth.base.values import Value
 from tilth.config.secrets import Mask
+from tilth.config.settings import DEFAULT_BASE_URL
 from tilth.model.activity import Activity
 from tilth.model.health import (
     CallError,
@@ -45,7 +46,6 @@ if TYPE_CHECKING:
     import anthropic
     from anthropic import Anthropic, APIResponse
 
-DEFAULT_BASE_URL = "https://api.anthropic.com"
 EMPTY_ANSWERS_ACCEPTED = 3
 QUIET_STALLS = 5
 _DOCUMENT_S = 10.0

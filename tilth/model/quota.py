@@ -6,11 +6,13 @@ never decides whether a wait is worth it.
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
+
+from tilth.base.clock import read_moment
+from tilth.base.values import read_number
 
 _RETRY_AFTER = (("retry-after-ms", 0.001), ("retry-after", 1.0))
 _RESET = re.compile(r"(?:anthropic|x)-ratelimit-(?:(?P<what>[a-z-]+)-)?reset|x-ratelimit-reset-\w+")
@@ -52,7 +54,7 @@ def named_wait_s(headers: Mapping[str, str], message: str, now: datetime) -> flo
 
 def _retry_after(headers: Mapping[str, str], now: datetime) -> float | None:
     for name, unit in _RETRY_AFTER:
-        number = _number(headers.get(name, ""))
+        number = read_number(headers.get(name, ""))
         if number is not None:
             return number * unit if number > 0 else None
     try:
@@ -75,7 +77,7 @@ def _resets(headers: Mapping[str, str], now: datetime) -> float | None:
 
 
 def _is_spent(reset: str, headers: Mapping[str, str]) -> bool:
-    left = _number(headers.get(_remaining_name(reset), ""))
+    left = read_number(headers.get(_remaining_name(reset), ""))
     return left is not None and left <= 0
 
 
@@ -84,7 +86,7 @@ def _remaining_name(reset: str) -> str:
 
 
 def _wait_of(value: str, now: datetime) -> float | None:
-    number = _number(value)
+    number = read_number(value)
     if number is not None:
         return _of_number(number, now)
     span = _span_s(value)
@@ -121,12 +123,7 @@ def _unit(name: str) -> str:
 
 
 def _moment(text: str) -> datetime | None:
-    text = re.sub(r"\s?(?:Z|UTC)$", "+00:00", text.strip(), flags=re.IGNORECASE)
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        return None
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return read_moment(re.sub(r"\s?(?:Z|UTC)$", "+00:00", text.strip(), flags=re.IGNORECASE))
 
 
 def _until(moment: datetime | None, now: datetime) -> float | None:
@@ -136,11 +133,3 @@ def _until(moment: datetime | None, now: datetime) -> float | None:
         moment = moment.replace(tzinfo=UTC)
     wait = (moment - now) / timedelta(seconds=1)
     return wait if wait > 0 else None
-
-
-def _number(text: str) -> float | None:
-    try:
-        number = float(text)
-    except ValueError:
-        return None
-    return number if math.isfinite(number) else None

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
@@ -24,12 +24,12 @@ from tilth.base.errors import BadSetting, UserError
 from tilth.base.values import Value
 from tilth.config.env_file import read_env_file
 from tilth.config.readers import BaseUrl
-from tilth.config.settings import Endpoint, Settings
+from tilth.config.secrets import Mask, conceal
+from tilth.config.settings import SECRET_NAMES, Endpoint, Settings, known_secrets
 from tilth.contract.prd import Plan
 from tilth.model.messages import Role
 
 FILE_NAME = "evaluators.toml"
-DEFAULT_ADDRESS = "https://api.anthropic.com"
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 
@@ -66,6 +66,14 @@ class Reviewers:
     def secrets(self) -> tuple[str, ...]:
         """Give every key found, for the mask."""
         return tuple(key.get_secret_value() for key in self.keys.values())
+
+    def mask(self, settings: Settings) -> Mask:
+        """Mask every key there is: these and the settings' own."""
+        return Mask((*known_secrets(settings), *self.secrets))
+
+    def conceal(self, environ: MutableMapping[str, str]) -> None:
+        """Leave no key in the environment: these and the settings' own."""
+        conceal(environ, (*SECRET_NAMES, *self.keys))
 
     def choose(self, plan: Plan, settings: Settings, *, second_opinions: bool = False) -> Panel:
         """Find the evaluators a plan asks for; a name nobody defined falls to the default one."""
@@ -144,7 +152,7 @@ def is_same_model(one: Endpoint, other: Endpoint) -> bool:
 
 
 def _address(endpoint: Endpoint) -> str:
-    return (endpoint.base_url or DEFAULT_ADDRESS).rstrip("/").lower()
+    return endpoint.address.rstrip("/").lower()
 
 
 def read_reviewers(settings: Settings, environ: Mapping[str, str]) -> Reviewers:

@@ -10,16 +10,15 @@ from tilth.base.clock import SystemClock
 from tilth.base.errors import CapReached, Interrupted, ProviderError, UserError
 from tilth.base.interrupt import Interrupt
 from tilth.base.safe_text import one_line
-from tilth.config.secrets import Mask, conceal
-from tilth.config.settings import SECRET_NAMES, Endpoint, Settings, known_secrets, load
+from tilth.config.secrets import Mask
+from tilth.config.settings import Endpoint, Settings, load
 from tilth.contract.operator_word import find_task
 from tilth.contract.outcomes import ExitCode
 from tilth.contract.verdict import concern_id
-from tilth.log.events import ModelRetry, Payload, QuotaWait
 from tilth.log.past_reviews import PastReview, every_review
 from tilth.log.state import fold
 from tilth.model.messages import Model
-from tilth.model.reviewers import DEFAULT_ADDRESS, read_reviewers
+from tilth.model.reviewers import read_reviewers
 from tilth.replay.account import Account, Unwritten
 from tilth.replay.agreement import Pair
 from tilth.replay.ground import open_ground
@@ -35,7 +34,6 @@ from tilth.show.figures import counted
 from tilth.show.notices import complain
 from tilth.show.tables import Page
 from tilth.show.terminal import stop_on_signals
-from tilth.show.times import clock_time
 from tilth.task.budget import Spend
 
 _CODES: dict[type[Exception], ExitCode] = {
@@ -64,8 +62,8 @@ def rejudge(
     endpoint = reviewers.chosen(reviewer, settings)
     if any(could_look(past) for _, past in cases):
         refuse_unconfined(settings.sandbox, "rejudge runs the probes of evaluators")
-    mask = Mask((*known_secrets(settings), *reviewers.secrets))
-    conceal(environ, (*SECRET_NAMES, *reviewers.keys))
+    mask = reviewers.mask(settings)
+    reviewers.conceal(environ)
     asking = _Asking(session, settings, endpoint, mask, environ)
     code = asking.judge(cases)
     asking.put(Page.out(environ), as_json=as_json)
@@ -126,7 +124,7 @@ class _Asking:
             stack.enter_context(stop_on_signals(self._interrupt, bar.remark))
             account = Account(
                 settings=self._settings,
-                emit=Unwritten(lambda payload: _hear(payload, bar)),
+                emit=Unwritten(bar.hear),
                 clock=system,
                 mask=self._mask,
                 interrupt=self._interrupt,
@@ -166,7 +164,7 @@ class _Asking:
 
     def put(self, page: Page, *, as_json: bool) -> None:
         """Put the table or the document; with nothing judged there is no table."""
-        by = f"{self._endpoint.model} at {self._endpoint.base_url or DEFAULT_ADDRESS}"
+        by = f"{self._endpoint.model} at {self._endpoint.address}"
         found = Rejudged(
             self._session.id, by, tuple(self._pairs), self._of, self._spent, self._seconds
         )
@@ -180,11 +178,3 @@ def _threshold(session: Session) -> int:
     """Give the score an accept had to carry in this session."""
     said = fold(session.events()).settings.get("TILTH_EVAL_THRESHOLD", "")
     return int(said) if said.isdecimal() else 0
-
-
-def _hear(payload: Payload, bar: Bar) -> None:
-    match payload:
-        case ModelRetry(error=error, delay_s=delay):
-            bar.say(f"endpoint: {one_line(error)}, trying again in {delay:.0f} s")
-        case QuotaWait(error=error, until=until):
-            bar.say(f"endpoint: {one_line(error)}; waiting until {clock_time(until)}")

@@ -68,7 +68,7 @@ def document(found: Rejudged) -> dict[str, Any]:
         "judged": len(found.pairs),
         "of": found.of,
         "agreement": jsonable(agreement(found.pairs)),
-        "cost_usd": found.spent.cost_usd if found.spent.cost_known else None,
+        "cost_usd": found.spent.whole_cost_usd,
         "tokens": found.spent.usage.counted,
         "seconds": round(found.seconds, 3),
         "cases": [pair.document() for pair in found.pairs],

@@ -12,9 +12,10 @@ from tilth.base.errors import ProviderError
 from tilth.config.settings import Endpoint, Settings
 from tilth.model.health import CallError, Failure, may_pass
 from tilth.model.messages import Conversation, RetryNotice, Role
-from tilth.model.provider import AnthropicModel, ModelConfig
+from tilth.model.provider import AnthropicModel
 from tilth.model.trial import ToolUse, Trial, try_model
 from tilth.session.doctor_check import Check, Grade
+from tilth.session.endpoints import config_of
 
 # What a first call of about 2,500 tokens, a few files and their edits need beside the answer.
 ROOM_TOKENS = 12_000
@@ -72,7 +73,7 @@ def _tried(
     who = ", ".join(roles)
     try:
         room = settings.max_output_tokens
-        trial = try_model(_config(endpoint), roles[0], max_tokens=room, clock=clock)
+        trial = try_model(config_of(endpoint), roles[0], max_tokens=room, clock=clock)
     except CallError as failed:
         yield _refused(failed.failure, who)
         return
@@ -81,7 +82,7 @@ def _tried(
 
 def _answers(endpoint: Endpoint, roles: list[Role]) -> Check:
     """Send one request of one token."""
-    model = AnthropicModel(_config(endpoint), sleep=lambda seconds: None)
+    model = AnthropicModel(config_of(endpoint), sleep=lambda seconds: None)
     head = {"max_tokens": 1, "model": endpoint.model}
     conversation = Conversation.from_head("doctor", roles[0], head)
     conversation.say("Hi")
@@ -100,16 +101,6 @@ def _give_up(notice: RetryNotice) -> None:
     """Stop at the first failed try; an answer of one token may well be empty."""
     if not notice.is_empty:
         raise ProviderError(notice.error, _LATER)
-
-
-def _config(endpoint: Endpoint) -> ModelConfig:
-    return ModelConfig(
-        model=endpoint.model,
-        api_key=endpoint.api_key.get_secret_value(),
-        base_url=endpoint.base_url,
-        extra_headers=endpoint.revealed_headers(),
-        stall_s=endpoint.stall_seconds,
-    )
 
 
 def _refused(failure: Failure, who: str) -> Check:

@@ -12,6 +12,17 @@ from tilth.model.provider import AnthropicModel, ModelConfig
 from tilth.model.shared_limit import SharedLimit
 
 
+def config_of(endpoint: Endpoint) -> ModelConfig:
+    """Give an endpoint in the clear, as a model is called with."""
+    return ModelConfig(
+        model=endpoint.model,
+        api_key=endpoint.api_key.get_secret_value(),
+        base_url=endpoint.base_url,
+        extra_headers=endpoint.revealed_headers(),
+        stall_s=endpoint.stall_seconds,
+    )
+
+
 def model_at(
     endpoint: Endpoint,
     interrupt: Interrupt,
@@ -23,16 +34,9 @@ def model_at(
 
     Those that are asked with the same key share its `limit`.
     """
-    config = ModelConfig(
-        model=endpoint.model,
-        api_key=endpoint.api_key.get_secret_value(),
-        base_url=endpoint.base_url,
-        extra_headers=endpoint.revealed_headers(),
-        stall_s=endpoint.stall_seconds,
-    )
     now = (clock or SystemClock()).now
     return AnthropicModel(
-        config,
+        config_of(endpoint),
         sleep=interrupt.sleep,
         now=lambda: now().timestamp(),
         heard=heard,

@@ -8,8 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from tilth.base.clock import Clock
-from tilth.config.secrets import conceal
-from tilth.config.settings import SECRET_NAMES, Endpoint, Settings
+from tilth.config.settings import Endpoint, Settings
 from tilth.contract.prd import Plan, Task
 from tilth.model.messages import Model, Role
 from tilth.model.provider import AnthropicModel
@@ -80,7 +79,7 @@ def choose_reviewers(
 ) -> Panel:
     """Find the evaluators a plan asks for; from here on no key stands in the environment."""
     reviewers = read_reviewers(settings, environ)
-    conceal(environ, (*SECRET_NAMES, *reviewers.keys))
+    reviewers.conceal(environ)
     for line in settings.unknown:
         frontend.tell(f"warning: {line}")
     panel = reviewers.choose(plan, settings, second_opinions=second_opinions)

@@ -70,9 +70,14 @@ class Selection(Value):
     behind: tuple[LeftBehind, ...]
 
     @property
+    def there(self) -> tuple[str, ...]:
+        """Name the tasks that stand on the branch already."""
+        return tuple(left.task for left in self.behind if left.why is Behind.ALREADY_THERE)
+
+    @property
     def is_whole(self) -> bool:
         """Tell whether nothing but what is there already stays behind."""
-        return all(left.why is Behind.ALREADY_THERE for left in self.behind)
+        return len(self.there) == len(self.behind)
 
 
 def read_landed(
@@ -136,25 +141,12 @@ def _check_wishes(accepted: Accepted, only: Sequence[str]) -> None:
 
 
 def _missing(accepted: Accepted, only: Sequence[str]) -> list[str]:
-    needed = {wish: None for task in only for wish in _dependencies(accepted.plan, task)}
-    return [
-        task
-        for task in needed
-        if task in accepted.landed and task not in only and task not in accepted.there
-    ]
-
-
-def _dependencies(plan: Plan, task_id: str) -> list[str]:
-    found: list[str] = []
-    waiting = [task_id]
-    while waiting:
-        task = plan.task(waiting.pop())
-        for wanted in task.depends_on if task else ():
-            if wanted not in found:
-                found.append(wanted)
-                waiting.append(wanted)
-    return found
+    plan, brought = accepted.plan, {*only, *accepted.there}
+    wished = [task for task in plan.tasks if task.id in only]
+    needed = {each.id for task in wished for each in plan.upstream_of(task)} - brought
+    return [task.id for task in plan.tasks if task.id in needed and task.id in accepted.landed]
 
 
 def _dependents(plan: Plan, tasks: Collection[str]) -> set[str]:
-    return {task.id for task in plan.tasks if set(_dependencies(plan, task.id)) & set(tasks)}
+    above = {task.id: {each.id for each in plan.upstream_of(task)} for task in plan.tasks}
+    return {name for name, below in above.items() if below & set(tasks)}

@@ -7,7 +7,6 @@ makes no sense is refused before anything is written.
 from __future__ import annotations
 
 import os
-import secrets
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -40,7 +39,7 @@ from tilth.session.catalog import holder_of, readable_sessions
 from tilth.session.frontend import Frontend
 from tilth.session.inbox import Inbox
 from tilth.session.models import Models
-from tilth.session.parts import Parts, open_parts, read_facts
+from tilth.session.parts import Parts, new_id, open_parts, read_facts
 from tilth.session.session import Session, SessionStatus, find_session
 from tilth.session.store import wait_for_lock
 from tilth.task.acceptance import accept, check_last_case
@@ -106,7 +105,7 @@ def stop(settings: Settings, wanted: str | None, frontend: Frontend) -> Stopped:
     if holder is None:
         return Stopped(session.id, was_running=False)
     _refuse_interview(session)
-    word = OperatorWord(id=_new_id(), verb=Verb.STOP)
+    word = OperatorWord(id=new_id(), verb=Verb.STOP)
     Inbox(session.directory).put(word, SystemClock())
     frontend.tell(f"asked session {session.id} (process {holder}) to stop at its next safe point")
     wait_for_lock(session.directory / "lock")
@@ -205,7 +204,7 @@ def _words(session: Session, draft: Draft, mask: Mask) -> tuple[OperatorWord, ..
         clean_text(draft.text, _WHAT[draft.verb])
     if draft.verb is Verb.TELL:
         return _notes(plan, draft, text)
-    word = OperatorWord(id=_new_id(), verb=draft.verb, text=text)
+    word = OperatorWord(id=new_id(), verb=draft.verb, text=text)
     if draft.verb is Verb.ANSWER:
         question = find_request(session.requests(), draft.request or "", session.id)
         if question.kind == "below_bar":
@@ -235,7 +234,7 @@ def _notes(plan: Plan, draft: Draft, text: str) -> tuple[OperatorWord, ...]:
     tasks = told_tasks(plan, draft.task)
     # Of one task it is told when it is heard which it is: the next one, if this one is over then.
     named = [task.id for task in tasks] if draft.task or len(tasks) > 1 else [None]
-    return tuple(OperatorWord(id=_new_id(), verb=Verb.TELL, task=name, text=text) for name in named)
+    return tuple(OperatorWord(id=new_id(), verb=Verb.TELL, task=name, text=text) for name in named)
 
 
 def _category(wanted: str | None) -> RejectionCategory | None:
@@ -258,11 +257,6 @@ def _refuse_interview(session: Session) -> None:
 
 def secrets_in(settings: Settings, environ: Mapping[str, str] = os.environ) -> Mask:
     """Give the mask for what a person types."""
-    from tilth.config.settings import known_secrets
     from tilth.model.reviewers import read_reviewers
 
-    return Mask((*known_secrets(settings), *read_reviewers(settings, environ).secrets))
-
-
-def _new_id() -> str:
-    return secrets.token_hex(8)
+    return read_reviewers(settings, environ).mask(settings)

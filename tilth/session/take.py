@@ -33,6 +33,7 @@ from tilth.session.branch import check_branch
 from tilth.session.frontend import Frontend
 from tilth.session.parts import open_parts, read_facts
 from tilth.session.proposal import Branch, How, Proposal, Wishes, propose
+from tilth.session.selection import Behind
 from tilth.session.session import Session, find_session
 from tilth.session.store import read_json, replace_json
 
@@ -52,6 +53,7 @@ class TakeEnd(StrEnum):
 
 
 _FINE = frozenset({TakeEnd.TAKEN, TakeEnd.PLANNED, TakeEnd.ALREADY})
+_DOUBTED = frozenset({Behind.IN_DOUBT, Behind.BUILT_ON_DOUBT})
 
 
 @dataclass(frozen=True)
@@ -175,7 +177,7 @@ class _Taking:
             finished={task.id for task in self.memory.tasks.values() if task.id and task.done},
         )
         proposal = propose(branch, target, self.options.wishes, self._recorded(target))
-        if not proposal.commits and not proposal.clash and not _is_there(proposal):
+        if not proposal.commits and not proposal.clash and not proposal.selection.there:
             raise UserError(_nothing(self.session.id, proposal, self.options.wishes))
         return proposal
 
@@ -191,7 +193,7 @@ class _Taking:
 
     def _prove(self, proposal: Proposal) -> Validation:
         """Let the gate judge the result as a whole: all that was taken counts as done."""
-        taken = {*proposal.selection.tasks, *_there(proposal)}
+        taken = {*proposal.selection.tasks, *proposal.selection.there}
         plan = _as_taken(self.session.plan, taken)
         last = [task for task in plan.tasks if task.id in proposal.selection.tasks][-1]
         allowed = {glob for task in plan.tasks if task.id in taken for glob in task.may_change}
@@ -251,7 +253,7 @@ class _Taking:
 
     def _record(self, proposal: Proposal) -> None:
         """Put a take on record: in the log, which is the truth, then where a list reads it."""
-        tasks = (*_there(proposal), *proposal.selection.tasks)
+        tasks = (*proposal.selection.there, *proposal.selection.tasks)
         reach("before recording the take")
         told = {task for event in self._told() for task in event.tasks}
         if proposal.how is not How.ALREADY or not told.issuperset(tasks):
@@ -318,18 +320,9 @@ def _stands(task: Task, taken: set[str]) -> Task:
     return task.model_copy(update={"status": status})
 
 
-def _there(proposal: Proposal) -> tuple[str, ...]:
-    return tuple(left.task for left in proposal.selection.behind if left.why == "already_there")
-
-
-def _is_there(proposal: Proposal) -> bool:
-    """Tell whether what was asked for stands on the branch already."""
-    return bool(_there(proposal))
-
-
 def _nothing(session: str, proposal: Proposal, wishes: Wishes) -> str:
     behind = proposal.selection.behind
-    if wishes.clean and any(left.why in ("in_doubt", "built_on_doubt") for left in behind):
+    if wishes.clean and any(left.why in _DOUBTED for left in behind):
         return f"nothing in session {session} is free of doubt: take it without --clean"
     return f"nothing is accepted in session {session}: see `tilth info {session}`"
 

@@ -12,12 +12,15 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TextIO
 
 from tilth.base.safe_text import inert
-from tilth.show.figures import clock
+from tilth.log.events import ModelRetry, Payload, QuotaWait
+from tilth.show.figures import clock, joined
+from tilth.show.lines import lines
 from tilth.show.notices import tell, tell_from_handler
 from tilth.show.pen import wants_live
+from tilth.show.progress import Progress
 
 if TYPE_CHECKING:
-    from rich.progress import Progress
+    from rich import progress as rich
 
 
 class Bar:
@@ -36,7 +39,7 @@ class Bar:
         self._stream = stream or sys.stderr
         self._now = now
         self._started = now()
-        self._progress: Progress | None = None
+        self._progress: rich.Progress | None = None
         self._task: Any = None
         if wants_live(self._stream, environ):
             self._progress = _rich(self._stream)
@@ -57,6 +60,12 @@ class Bar:
             tell(line)
         else:
             self._progress.console.print(inert(line), markup=False, highlight=False)
+
+    def hear(self, payload: Payload) -> None:
+        """Say what keeps an endpoint from answering; of all else, nothing."""
+        if isinstance(payload, ModelRetry | QuotaWait):
+            for note in lines(payload, Progress()):
+                self.say(f"{note.label}: {joined((note.text, *note.details))}")
 
     def remark(self, line: str) -> None:
         """Take one line from a signal handler; on a terminal it is drawn with the next beat."""
@@ -82,7 +91,7 @@ class Bar:
         return f"ETA {clock(pace * (self._total - self._done))}"
 
 
-def _rich(stream: TextIO) -> Progress:
+def _rich(stream: TextIO) -> rich.Progress:
     from rich.console import Console
     from rich.progress import (
         BarColumn,

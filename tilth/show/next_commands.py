@@ -12,10 +12,11 @@ from collections.abc import Iterator, Sequence
 from tilth.contract.outcomes import StopReason
 from tilth.session.session import SessionStatus
 from tilth.show.session_row import BROKEN, INTERRUPTED, SessionRow
+from tilth.task.budget import CAP_SETTINGS
 
+# The time is each start's own; these two stay used up.
 _RAISE_FIRST = {
-    StopReason.TOKEN_CAP.value: "TILTH_MAX_TOKENS",
-    StopReason.COST_CAP.value: "TILTH_MAX_COST_USD",
+    str(reason): CAP_SETTINGS[reason] for reason in (StopReason.TOKEN_CAP, StopReason.COST_CAP)
 }
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tilth.base.values import Value
-from tilth.contract.case import Coverage
+from tilth.contract.case import Coverage, claimed_in
 from tilth.contract.operator_requests import OperatorRequest
 from tilth.contract.prd import Plan, Task
 from tilth.contract.verdict import concern_id
@@ -252,12 +252,13 @@ def _second(state: TaskState) -> Second | None:
 
 
 def _coverage(task: Task, state: TaskState) -> tuple[Coverage, ...]:
-    """Give the claim for each criterion; one named by its number is given its text."""
-    claims = state.case.ac_coverage if state.case else ()
-    named = {str(number): text for number, text in enumerate(task.acceptance_criteria, start=1)}
+    """Give the claims for each criterion by its text, however they name it."""
+    criteria = task.acceptance_criteria
     return tuple(
-        claim.model_copy(update={"criterion": named.get(claim.criterion.strip(), claim.criterion)})
-        for claim in claims
+        claim.model_copy(update={"criterion": text})
+        for claim in (state.case.ac_coverage if state.case else ())
+        for text in [criteria[number - 1] for number in claimed_in(claim, criteria)]
+        or [claim.criterion]
     )
 
 

@@ -5,13 +5,13 @@ The log is read whole, event by event: it is the truth, and what is wrong with i
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from tilth.base.clock import read_moment
 from tilth.base.errors import CorruptSession
-from tilth.base.values import Value
+from tilth.base.values import Value, read_number
 from tilth.config.settings import BY_NAME, Settings
 from tilth.contract.operator_requests import OperatorRequest, still_open
 from tilth.contract.prd import Plan, Status
@@ -19,7 +19,6 @@ from tilth.log.pace import slept_seconds
 from tilth.log.state import SessionState, fold
 from tilth.session.session import Session, SessionStatus
 from tilth.show.session_row import SessionRow, read_row
-from tilth.show.times import read_moment
 from tilth.task.budget import Allowance
 
 
@@ -121,7 +120,7 @@ def _caps(
         ("time", "TILTH_MAX_WALL_CLOCK_MINUTES", max(0.0, minutes)),
     )
     return tuple(
-        Cap(name=name, setting=setting, used=amount, limit=_number(limits[setting]))
+        Cap(name=name, setting=setting, used=amount, limit=read_number(limits[setting]))
         if name != "time" or deadline is None or began is None
         else Cap(name=name, setting="--until", used=amount, limit=_minutes(deadline - began))
         for name, setting, amount in used
@@ -133,16 +132,8 @@ def _minutes(span: timedelta) -> float:
 
 
 def _allowance(limits: Mapping[str, str]) -> Allowance | None:
-    budget = _number(limits["TILTH_MAX_ITERATIONS_PER_TASK"])
-    bonus = _number(limits["TILTH_ITERATION_BONUS_PER_REJECTION"])
+    budget = read_number(limits["TILTH_MAX_ITERATIONS_PER_TASK"])
+    bonus = read_number(limits["TILTH_ITERATION_BONUS_PER_REJECTION"])
     if budget is None or bonus is None:
         return None
     return Allowance(budget=int(budget), bonus=int(bonus))
-
-
-def _number(text: str) -> float | None:
-    try:
-        number = float(text)
-    except ValueError:
-        return None
-    return number if math.isfinite(number) else None

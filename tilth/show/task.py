@@ -11,7 +11,7 @@ from typing import Any
 
 from tilth.base.safe_text import one_line
 from tilth.base.values import jsonable
-from tilth.contract.case import render_case
+from tilth.contract.case import claimed_in, render_case
 from tilth.contract.outcomes import ExitCode
 from tilth.contract.verdict import LedgerEntry, concern_id
 from tilth.log.events import OperatorSpoke, ProbeRun, SecondOpinion, ValidatorRun
@@ -126,18 +126,12 @@ def _case(view: TaskView) -> str:
     if view.state.submitted is None:
         return ""
     case, wanted = view.state.submitted.case, view.task.acceptance_criteria
-    items = [
-        item.model_copy(update={"criterion": f"{item.criterion.strip()}. {wanted[number - 1]}"})
-        if (number := _number(item.criterion)) and number <= len(wanted)
-        else item
+    items = tuple(
+        item.model_copy(update={"criterion": named or item.criterion})
         for item in case.ac_coverage
-    ]
-    return render_case(case.model_copy(update={"ac_coverage": tuple(items)}))
-
-
-def _number(criterion: str) -> int:
-    text = criterion.strip().rstrip(".")
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 6 else 0
+        for named in ["; ".join(f"{n}. {wanted[n - 1]}" for n in claimed_in(item, wanted))]
+    )
+    return render_case(case.model_copy(update={"ac_coverage": items}))
 
 
 def _verdict(ledger: tuple[LedgerEntry, ...], index: int) -> str:

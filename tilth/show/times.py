@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import datetime
+
+from tilth.base.clock import read_moment
 
 _UNITS = ((86_400, "d"), (3_600, "h"), (60, "m"))
-
-
-def read_moment(text: str) -> datetime | None:
-    """Read a written moment; None where it is none."""
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        return None
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def clock_time(text: str, *, precise: bool = False) -> str:

@@ -12,6 +12,12 @@ from tilth.contract.outcomes import StopReason
 from tilth.model.messages import Role, Usage
 
 WARN_AT = 0.8
+# Which setting raises which limit of a session, in the order in which they stop it.
+CAP_SETTINGS = {
+    StopReason.WALL_CLOCK: "TILTH_MAX_WALL_CLOCK_MINUTES",
+    StopReason.TOKEN_CAP: "TILTH_MAX_TOKENS",
+    StopReason.COST_CAP: "TILTH_MAX_COST_USD",
+}
 
 
 class Allowance(Value):
@@ -62,6 +68,11 @@ class Spend(Value):
     def cost_known(self) -> bool:
         """Tell whether `cost_usd` is the whole cost."""
         return not self.unpriced_calls
+
+    @property
+    def whole_cost_usd(self) -> float | None:
+        """Give the whole cost; None where a part of it is unknown."""
+        return self.cost_usd if self.cost_known else None
 
 
 class Caps(Value):
@@ -114,23 +125,12 @@ class Reading(Value):
 
 def readings(meter: Meter, elapsed_s: float, caps: Caps) -> tuple[Reading, ...]:
     """Read every cap of the session, in the order in which they stop it."""
-    return (
-        Reading(
-            reason=StopReason.WALL_CLOCK,
-            setting="TILTH_MAX_WALL_CLOCK_MINUTES",
-            used=elapsed_s / 60,
-            limit=caps.wall_clock_s / 60,
-        ),
-        Reading(
-            reason=StopReason.TOKEN_CAP,
-            setting="TILTH_MAX_TOKENS",
-            used=meter.tokens,
-            limit=caps.tokens,
-        ),
-        Reading(
-            reason=StopReason.COST_CAP,
-            setting="TILTH_MAX_COST_USD",
-            used=meter.cost_usd,
-            limit=caps.cost_usd,
-        ),
+    amounts = {
+        StopReason.WALL_CLOCK: (elapsed_s / 60, caps.wall_clock_s / 60),
+        StopReason.TOKEN_CAP: (meter.tokens, caps.tokens),
+        StopReason.COST_CAP: (meter.cost_usd, caps.cost_usd),
+    }
+    return tuple(
+        Reading(reason=reason, setting=setting, used=amounts[reason][0], limit=amounts[reason][1])
+        for reason, setting in CAP_SETTINGS.items()
     )

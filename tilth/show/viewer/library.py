@@ -54,6 +54,10 @@ def _as_it_is(event: Event) -> Event:
     return event
 
 
+def _piece(seqs: Sequence[int], offset: int, limit: int) -> Sequence[int]:
+    return seqs[max(0, offset) : max(0, offset) + min(limit, MOST_ROWS)]
+
+
 class Library:
     """Answer for all sessions below one directory; `first` is the one that is shown first.
 
@@ -101,7 +105,7 @@ class Library:
             planned = plan_of(found).task(task_id)
             if planned is None:
                 raise Missing(f"session {found.id} has no task {task_id!r}")
-            known = report.task(task_id)
+            known, diff = report.task(task_id), diff_of(found, planned, state.task(task_id))
             steps = self._events(book, book.of_types(task_page.ROUND_TYPES, task_id))
             return {
                 **first_page.task_head(known, state, _runs(found)),
@@ -112,7 +116,8 @@ class Library:
                 "objected": known.objected,
                 "rounds": task_page.rounds(steps),
                 "talk": len(book.of_types(task_page.TALK_TYPES, task_id)),
-                **self._diff(found, opened, task_id),
+                "diff": diff.text or "",
+                "diff_about": diff.about,
             }
 
     def rows(self, session: str, wanted: Filter, offset: int, limit: int) -> dict[str, Any]:
@@ -120,8 +125,7 @@ class Library:
         _, opened = self._open(session)
         opened.book.refresh()
         seqs = opened.search.find(wanted)
-        chosen = seqs[max(0, offset) : max(0, offset) + min(limit, MOST_ROWS)]
-        listed = [row(event) for event in self._events(opened.book, chosen)]
+        listed = [row(event) for event in self._events(opened.book, _piece(seqs, offset, limit))]
         return {"total": len(seqs), "offset": offset, "rows": listed}
 
     def event(self, session: str, seq: int) -> dict[str, Any]:
@@ -136,8 +140,8 @@ class Library:
         _, opened = self._open(session)
         opened.book.refresh()
         seqs = opened.book.of_types(task_page.TALK_TYPES, task_id)
-        chosen = seqs[max(0, offset) : max(0, offset) + min(limit, MOST_ROWS)]
-        entries = [task_page.talk(event) for event in self._events(opened.book, chosen)]
+        chosen = self._events(opened.book, _piece(seqs, offset, limit))
+        entries = [task_page.talk(event) for event in chosen]
         return {"total": len(seqs), "entries": entries}
 
     def whole(self, session: str) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
@@ -176,11 +180,3 @@ class Library:
             opened.report = view_report(session, opened.book.state).report
             opened.report_key = key
         return opened.report
-
-    def _diff(self, session: Session, opened: _Opened, task_id: str) -> dict[str, Any]:
-        planned = plan_of(session).task(task_id)
-        state = opened.book.state.task(task_id)
-        if planned is None:
-            return {"diff": "", "diff_about": ""}
-        made = diff_of(session, planned, state)
-        return {"diff": made.text or "", "diff_about": made.about}

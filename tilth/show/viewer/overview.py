@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tilth.base.values import read_number
 from tilth.contract.outcomes import ExitCode
 from tilth.contract.verdict import concern_id
 from tilth.log.state import SessionState
@@ -63,7 +64,7 @@ def overview(
         "worker_model": start.worker_model if start else None,
         "evaluator_model": start.evaluator_model if start and start.evaluate else None,
         "sandbox": start.sandbox if start else None,
-        "cost_usd": spent.cost_usd if spent.cost_known else None,
+        "cost_usd": spent.whole_cost_usd,
         "tokens": spent.usage.counted,
         "landed": report.landed.model_dump(mode="json"),
         "tasks": [_task(task, state, running) for task in report.tasks],
@@ -100,11 +101,8 @@ def _tone(row: SessionRow, report: Report) -> str:
 
 
 def _limit(state: SessionState) -> float | None:
-    try:
-        limit = float(state.settings.get("TILTH_MAX_COST_USD", ""))
-    except ValueError:
-        return None
-    return limit if 0 < limit < float("inf") else None
+    limit = read_number(state.settings.get("TILTH_MAX_COST_USD"))
+    return limit if limit and limit > 0 else None
 
 
 def _task(task: TaskReport, state: SessionState, running: bool) -> dict[str, Any]:
@@ -116,7 +114,7 @@ def _task(task: TaskReport, state: SessionState, running: bool) -> dict[str, Any
                 "verdict": entry.verdict,
                 "category": entry.rejection_category,
                 "source": entry.source,
-                "proof": getattr(entry, "proof", None),
+                "proof": entry.proof,
             }
             for index, entry in enumerate(state.task(task.id).ledger)
         ],
@@ -134,7 +132,7 @@ def task_head(task: TaskReport, state: SessionState, running: bool) -> dict[str,
         "tampered": [shown(name) for name in task.tampered],
         "score": task.score,
         "iterations": known.iterations,
-        "cost_usd": known.spent.cost_usd if known.spent.cost_known else None,
+        "cost_usd": known.spent.whole_cost_usd,
         "doubt": task.doubt,
         "reasons": [shown(reason.text) for reason in task.reasons],
     }

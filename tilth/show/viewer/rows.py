@@ -12,6 +12,7 @@ from enum import StrEnum
 from functools import singledispatch
 from typing import Any
 
+from tilth.base.clock import read_moment
 from tilth.base.safe_text import inert
 from tilth.log.events import (
     EvaluatorParseError,
@@ -29,7 +30,6 @@ from tilth.model.messages import Role
 from tilth.show.lines import in_full, lines
 from tilth.show.note import Note, Tone
 from tilth.show.progress import Progress
-from tilth.show.times import read_moment
 
 _LOUD = frozenset({Tone.LOUD, Tone.BAD, Tone.WARN})
 # Tabs and line breaks lay text out and do nothing else.

@@ -105,16 +105,17 @@ def _piece(request: Request) -> tuple[int, int]:
 
 
 def _number(request: Request, name: str, default: int) -> int:
-    given = request.query_params.get(name, "")
-    return int(given) if given.isascii() and given.isdecimal() and len(given) < 10 else default
+    return _read(request.query_params.get(name, ""), default)
+
+
+def _read(text: str, default: int) -> int:
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else default
 
 
 def _stream(library: Library) -> Answer:
     async def answer(request: Request) -> Response:
         session = _session(request)
-        heard = request.headers.get("last-event-id", "")
-        after = int(heard) if heard.isascii() and heard.isdecimal() and len(heard) < 10 else None
-        seen = _number(request, "after", 0) if after is None else after
+        seen = _read(request.headers.get("last-event-id", ""), _number(request, "after", 0))
         try:
             await run_in_threadpool(library.standing, session)
         except TilthError as error:

@@ -84,15 +84,10 @@ def criteria(task: Task, report: TaskReport) -> list[dict[str, Any]]:
     claims: dict[str, list[str]] = {}
     for claim in report.coverage:
         said = [claim.addressed_by, *([claim.evidence] if claim.evidence else [])]
-        claims.setdefault(_loosely(claim.criterion), []).extend(map(shown, said))
+        claims.setdefault(claim.criterion, []).extend(map(shown, said))
     return [
-        {"text": shown(text), "evidence": claims.get(_loosely(text), [])}
-        for text in task.acceptance_criteria
+        {"text": shown(text), "evidence": claims.get(text, [])} for text in task.acceptance_criteria
     ]
-
-
-def _loosely(text: str) -> str:
-    return " ".join(text.split()).casefold()
 
 
 def rounds(events: Iterable[Event]) -> list[dict[str, Any]]:
@@ -171,22 +166,23 @@ def _(submitted: CaseSubmitted) -> Iterator[str]:
 
 @_details.register
 def _(verdict: EvaluatorVerdict) -> Iterator[str]:
-    yield verdict.concern
-    yield from (f"evidence: {text}" for text in verdict.evidence)
-    if verdict.next_step:
-        yield f"next: {verdict.next_step}"
+    yield from _ruled(verdict)
     if verdict.resolved:
         yield f"settles: {', '.join(verdict.resolved)}"
 
 
 @_details.register
 def _(said: SecondOpinion) -> Iterator[str]:
+    yield from _ruled(said)
+    if said.probe:
+        yield said.probe.strip("\n") + "\n"
+
+
+def _ruled(said: EvaluatorVerdict | SecondOpinion) -> Iterator[str]:
     yield said.concern
     yield from (f"evidence: {text}" for text in said.evidence)
     if said.next_step:
         yield f"next: {said.next_step}"
-    if said.probe:
-        yield said.probe.strip("\n") + "\n"
 
 
 @_details.register

@@ -8,7 +8,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from tilth.log.events import Event, ModelCall, ModelRetry, ToolResulted, ValidatorRun
+from tilth.log.events import (
+    EvaluatorTool,
+    Event,
+    ModelCall,
+    ModelRetry,
+    MutantsTried,
+    Payload,
+    ProbeRun,
+    QuotaWait,
+    ToolResulted,
+    ValidatorRun,
+)
 from tilth.log.state import SessionState
 from tilth.model.messages import Role
 from tilth.show.viewer.rows import milliseconds
@@ -17,15 +28,6 @@ from tilth.show.viewer.rows import milliseconds
 _GAP_MS = 1000
 _PARTS = 1000
 _POINTS = 300
-
-# Kinds whose length is read by name, and all that take time.
-_NAMED = {
-    "mutants": "gate",
-    "probe_run": "gate",
-    "evaluator_tool": "evaluator",
-    "quota_wait": "waiting",
-}
-_TIMED = frozenset({*_NAMED, "model_call", "model_retry", "tool_result", "validator_run"})
 
 Span = tuple[int, int]
 
@@ -55,23 +57,22 @@ class Timeline:
         """Take in one event and the state after it."""
         self._first = self._first or event.ts
         self._newest = event.ts
+        length = _length(event.payload)
         # Most events are no work of anybody's, and there may be very many.
-        if event.type not in _TIMED:
+        if length is None:
             return
+        kind, took, takes = length
         at = milliseconds(event.ts)
-        span = _span(event, at)
-        if span is not None and event.task_id is not None:
-            kind, since, until = span
+        if event.task_id is not None:
             kinds = self._spans.setdefault(event.task_id, {})
-            _join(kinds.setdefault(kind, []), (since, until))
+            _join(kinds.setdefault(kind, []), (at - took, at + takes))
         if isinstance(event.payload, ModelCall):
-            self._count(event, at, state)
+            self._count(event.payload, event.task_id or "", at, state)
 
-    def _count(self, event: Event, at: int, state: SessionState) -> None:
+    def _count(self, call: ModelCall, task: str, at: int, state: SessionState) -> None:
         self._calls += 1
-        task, before = event.task_id or "", self._last
-        call = event.payload
-        self._priced = self._priced and getattr(call, "cost_usd", None) is not None
+        before = self._last
+        self._priced = self._priced and call.cost_usd is not None
         # The longer the night, the fewer of its calls make a point; the last is added when read.
         if task == before and self._calls % (1 + len(self._points) // _POINTS):
             return
@@ -106,30 +107,22 @@ class Timeline:
         return {"points": points, "in_dollars": self._priced}
 
 
-def _span(event: Event, at: int) -> tuple[str, int, int] | None:
-    match event.payload:
+def _length(payload: Payload) -> tuple[str, int, int] | None:
+    """Say whose time an event tells of, how long it took, and how long it takes from there on."""
+    match payload:
         case ModelCall(role=role, latency_ms=took):
-            return "evaluator" if role is Role.EVALUATOR else "worker", at - took, at
+            return "evaluator" if role is Role.EVALUATOR else "worker", took, 0
         case ToolResulted(duration_ms=took) if took:
-            return "worker", at - took, at
-        case ValidatorRun(duration_ms=took):
-            return "gate", at - took, at
-        case ModelRetry(delay_s=delay):
-            return "waiting", at, at + round(delay * 1000)
-    return _span_by_name(event, at)
-
-
-def _span_by_name(event: Event, at: int) -> tuple[str, int, int] | None:
-    """Read the length of kinds that say it, whatever version wrote them."""
-    kind = _NAMED.get(event.type)
-    if kind is None:
-        return None
-    said = event.payload.to_data()
-    took = said.get("duration_ms") or 0
-    wait = said.get("wait_s") or said.get("delay_s") or 0
-    if not isinstance(took, int | float) or not isinstance(wait, int | float):
-        return None
-    return kind, at - round(took), at + round(wait * 1000)
+            return "worker", took, 0
+        case ValidatorRun(duration_ms=took) | ProbeRun(duration_ms=took):
+            return "gate", took, 0
+        case MutantsTried(duration_ms=took):
+            return "gate", took, 0
+        case EvaluatorTool(duration_ms=took):
+            return "evaluator", took, 0
+        case ModelRetry(delay_s=wait) | QuotaWait(wait_s=wait):
+            return "waiting", 0, round(wait * 1000)
+    return None
 
 
 def _join(spans: list[Span], new: Span) -> None:

@@ -6,7 +6,17 @@ from datetime import UTC, datetime, timedelta
 
 from support.event_samples import SESSION
 
-from tilth.log.events import Event, ModelCall, ModelRetry, Payload, Scope, Unknown, ValidatorRun
+from tilth.log.events import (
+    Event,
+    ModelCall,
+    ModelRetry,
+    MutantsTried,
+    Payload,
+    QuotaWait,
+    Scope,
+    Unknown,
+    ValidatorRun,
+)
 from tilth.log.state import SessionState, apply
 from tilth.model.messages import Role, Usage
 from tilth.show.viewer.timeline import Timeline
@@ -85,10 +95,14 @@ def test_spans_that_nearly_touch_are_one_and_hours_stay_few() -> None:
     assert len(far.spans()) == 48
 
 
-def test_kinds_of_other_versions_are_timed_by_what_they_say() -> None:
+def test_evidence_is_time_of_the_gate_and_a_used_up_quota_is_waiting() -> None:
     night = Night()
-    night.at(5, Unknown(type="mutants", content={"duration_ms": 2000}))
-    night.at(6, Unknown(type="quota_wait", content={"wait_s": 60}))
+    tried = MutantsTried(tree="t", tried=1, killed=1, not_run=0, survived=(), duration_ms=2000)
+    night.at(5, tried)
+    wait = QuotaWait(
+        role=Role.WORKER, model="m", endpoint="e", error="429", wait_s=60, until="2026-11-16"
+    )
+    night.at(6, wait)
     night.at(7, Unknown(type="mutants", content={"duration_ms": "long"}))
     assert night.spans() == [("gate", 3, 5), ("waiting", 6, 66)]
 
