@@ -54,6 +54,29 @@ def test_the_wall_clock_is_heard_between_two_calls_of_one_answer(
     assert not (run.session / "workspace" / "late").exists()
 
 
+def test_what_cannot_enter_the_tree_is_told_to_worker_evaluator_and_person(
+    site: Site, capsys: pytest.CaptureFixture[str]
+) -> None:
+    deep = f"n={'d' * 200}; for i in $(seq 30); do mkdir $n && cd $n; done; echo 1 > lost.py"
+    odd = call("bash", command=f"mkfifo pipe; {deep}")
+    run = site.run(
+        site.bundle(1), worker=[odd + submit(1), solve(1) + submit(1)], evaluator=[accept()]
+    )
+    assert run.code == 0
+    [submitted] = run.of("case_submitted")
+    assert sorted(submitted["left_out"].values()) == ["special", "too deep"]
+    pipe = "pipe: not in this change: neither a file nor a directory nor a link"
+    for told in (
+        run.last_user_text("worker", 1),
+        run.last_user_text("evaluator", 0),
+        capsys.readouterr().out,
+    ):
+        assert pipe in told
+        assert "not in this change: nested deeper than a change may go" in told
+    # Nothing of it stays for the next task.
+    assert not (run.session / "workspace" / "pipe").exists()
+
+
 def test_calls_with_one_id_each_get_their_own_result(site: Site) -> None:
     same = Answer(
         blocks=tuple(

@@ -9,9 +9,9 @@ import re
 from typing import Literal
 
 from tilth.base.values import Value
+from tilth.contract.left_out import LeftOut
 
 Status = Literal["A", "M", "D", "T"]
-Why = Literal["unreadable", "special", "too large", "refused"]
 
 
 class Change(Value):
@@ -25,7 +25,7 @@ class Skipped(Value):
     """Name a file that could not enter a tree, and why."""
 
     path: str
-    why: Why
+    why: LeftOut
 
 
 class Frozen(Value):

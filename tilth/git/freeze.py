@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from tilth.contract.left_out import LeftOut
 from tilth.git.changes import Frozen, Skipped
 from tilth.git.command import Git, Scratch, scratch, shown, write_file, writing
 from tilth.git.source import SourceRepo
@@ -110,7 +111,7 @@ def _note_refused(git: Git, found: Survey, added: Sequence[bytes]) -> None:
     held = set(git.run("ls-files", "-z").split(b"\0"))
     for path in added:
         if path not in held:
-            found.skipped[path] = "refused"
+            found.skipped[path] = LeftOut.REFUSED
             found.litter.append(path)
 
 

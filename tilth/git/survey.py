@@ -21,7 +21,7 @@ from tilth.base.generated import (
     VIRTUALENV_MARK,
     encoded,
 )
-from tilth.git.changes import Why
+from tilth.contract.left_out import LeftOut
 
 LARGEST_NEW_FILE = 100 * 1024 * 1024
 # No honest change nests deeper; the length is what the system takes, less one more name.
@@ -62,14 +62,14 @@ class Survey:
 
     present: list[bytes] = field(default_factory=list)
     nested: list[bytes] = field(default_factory=list)
-    skipped: dict[bytes, Why] = field(default_factory=dict)
+    skipped: dict[bytes, LeftOut] = field(default_factory=dict)
     # What stands in the worktree, enters no tree and is not ignored either.
     litter: list[bytes] = field(default_factory=list)
 
     def removed(self, base: Base) -> list[bytes]:
         """Give what the base tracks and the worktree has lost; what cannot be seen is kept."""
         present = set(self.present)
-        unseen = {path for path, why in self.skipped.items() if why == "unreadable"}
+        unseen = {path for path, why in self.skipped.items() if why is LeftOut.UNREADABLE}
         return sorted(
             path
             for path in base.files - present
@@ -105,7 +105,7 @@ class _Walk:
                 raise WorkspaceError(f"the worktree cannot be read: {error.strerror}") from error
             if isinstance(error, FileNotFoundError):
                 return
-            self._skip(directory, "unreadable")
+            self._skip(directory, LeftOut.UNREADABLE)
             return
         if directory and directory not in self._base.directories:
             names = {entry.name for entry in entries}
@@ -136,7 +136,7 @@ class _Walk:
             if directory and directory not in self._base.directories:
                 self.found.litter.append(path)
         elif is_directory and (path.count(b"/") >= DEEPEST or len(entry.path) > LONGEST_PATH):
-            self._skip(path, "too large")
+            self._skip(path, LeftOut.TOO_DEEP)
         elif entry.name not in _CACHES:
             self._candidates[path] = entry
 
@@ -157,15 +157,15 @@ class _Walk:
         if entry.is_symlink():
             self.found.present.append(path)
         elif not entry.is_file(follow_symlinks=False):
-            self._skip(path, "special")
+            self._skip(path, LeftOut.SPECIAL)
         elif not os.access(entry.path, os.R_OK):
-            self._skip(path, "unreadable")
+            self._skip(path, LeftOut.UNREADABLE)
         elif path not in self._base.files and _size(entry) > LARGEST_NEW_FILE:
-            self._skip(path, "too large")
+            self._skip(path, LeftOut.TOO_LARGE)
         else:
             self.found.present.append(path)
 
-    def _skip(self, path: bytes, why: Why) -> None:
+    def _skip(self, path: bytes, why: LeftOut) -> None:
         self.found.skipped[path] = why
         self.found.litter.append(path)
 

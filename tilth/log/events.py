@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Literal
 from pydantic import ConfigDict, Field
 
 from tilth.contract.case import Blocker, Case
+from tilth.contract.left_out import LeftOut
 from tilth.contract.outcomes import FailReason, FreshReason, SetAside
 from tilth.contract.verdict import LedgerEntry
 from tilth.gate.findings import SuiteRecord
@@ -195,11 +196,15 @@ class CaseParseError(Payload):
 
 
 class CaseSubmitted(Payload):
+    """Hold a case and the tree it is about; `left_out` stood in the worktree and is not in it."""
+
+    sparse: ClassVar[tuple[str, ...]] = ("left_out",)
     type: Literal["case_submitted"] = "case_submitted"
     call_id: str
     case: Case
     tree: str
     diff_sha256: str
+    left_out: Mapping[str, LeftOut] = {}
 
 
 class EvaluatorVerdict(Payload, LedgerEntry):

@@ -13,6 +13,7 @@ from functools import singledispatch
 from tilth.base.safe_text import first_lines, last_lines, one_line
 from tilth.base.values import canonical
 from tilth.contract.case import SUBMIT_CASE
+from tilth.contract.left_out import left_out_notes
 from tilth.contract.outcomes import FreshReason
 from tilth.log import events as ev
 from tilth.log.events import Event, Payload
@@ -215,6 +216,7 @@ def _(submitted: ev.CaseSubmitted, now: Progress) -> Iterator[Note]:
     case = submitted.case
     details = [f"unsure: {one_line(doubt)}" for doubt in case.uncertainties]
     details += [f"work-around: {one_line(item)}" for item in case.work_arounds]
+    details += [one_line(note, 400) for note in left_out_notes(submitted.left_out)]
     tree = f"tree {figures.short_sha(submitted.tree)}"
     yield Note("case", case.summary, Tone.HEAD, details=tuple(details), more=(tree,))
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from tilth.contract.case import Case
+from tilth.contract.left_out import LeftOut
 from tilth.contract.prd import Task
 from tilth.contract.verdict import LedgerEntry
 from tilth.gate.findings import Baseline
@@ -45,6 +46,7 @@ class Snapshot:
 
     tree: str
     nested: tuple[str, ...]
+    left_out: Mapping[str, LeftOut]
     diff: str
     diff_sha256: str
 

@@ -6,6 +6,7 @@ import hashlib
 import re
 
 from tilth.contract.case import Case
+from tilth.contract.left_out import left_out_notes
 from tilth.contract.prd import Plan
 from tilth.contract.verdict import LedgerEntry, RejectionCategory, harness_reject
 from tilth.gate.findings import Validation
@@ -24,22 +25,30 @@ def snapshot(bench: Bench, attempt: Attempt) -> Snapshot:
     frozen = bench.tree.freeze(attempt.base)
     diff = bench.tree.diff(attempt.base, frozen.tree)
     digest = hashlib.sha256(diff.encode("utf-8", "surrogatepass")).hexdigest()
-    return Snapshot(frozen.tree, frozen.nested, diff, digest)
+    left_out = {skipped.path: skipped.why for skipped in frozen.skipped}
+    return Snapshot(frozen.tree, frozen.nested, left_out, diff, digest)
 
 
 def resubmitted(bench: Bench, attempt: Attempt, left: OpenReview) -> Submission:
     """Give a case that was frozen and validated before an interruption, from its record."""
     attempt.green = Green(left.tree, left.case)
     diff = bench.tree.diff(attempt.base, left.tree)
-    return Submission(left.tree, (), diff, left.diff_sha256, left.case)
+    return Submission(left.tree, (), {}, diff, left.diff_sha256, left.case)
 
 
 def submit(attempt: Attempt, call: ToolCall, case: Case, seen: Snapshot) -> Submission:
     """Put a frozen worktree up for judgement."""
     attempt.emit(
-        CaseSubmitted(call_id=call.id, case=case, tree=seen.tree, diff_sha256=seen.diff_sha256)
+        CaseSubmitted(
+            call_id=call.id,
+            case=case,
+            tree=seen.tree,
+            diff_sha256=seen.diff_sha256,
+            left_out=seen.left_out,
+        )
     )
-    return Submission(seen.tree, seen.nested, seen.diff, seen.diff_sha256, case)
+    about = (seen.tree, seen.nested, seen.left_out, seen.diff, seen.diff_sha256)
+    return Submission(*about, case)
 
 
 def is_untouched(bench: Bench, attempt: Attempt, seen: Snapshot) -> bool:
@@ -54,10 +63,11 @@ def is_untouched(bench: Bench, attempt: Attempt, seen: Snapshot) -> bool:
 
 def untouched_reject(bench: Bench, attempt: Attempt, seen: Snapshot) -> LedgerEntry:
     """Reject a tree in which nothing has changed."""
+    said = "; ".join(left_out_notes(seen.left_out))
     return harness_reject(
         judged(bench, attempt, seen, {}),
         category=RejectionCategory.ACCEPTANCE_GAP,
-        concern="No file has changed since the task began.",
+        concern=f"No file has changed since the task began. {said}".strip(),
         next_step="Use `edit_file` or `write_file` to make the change the task asks for.",
     )
 
@@ -98,4 +108,5 @@ def validate(bench: Bench, attempt: Attempt, plan: Plan, submission: Submission)
         attempt.tell(validator_run(bench, report, phase="case", tree=submission.tree))
     if validation.tampered:
         attempt.emit(SeedTampered(files=validation.tampered, notes=validation.notes))
-    return validation
+    notes = (*validation.notes, *left_out_notes(submission.left_out))
+    return validation.model_copy(update={"notes": notes})

@@ -103,7 +103,7 @@ def judged_again(
 def _submission(bench: Bench, attempt: Attempt, green: Green) -> Submission:
     diff = bench.tree.diff(attempt.base, green.tree)
     digest = hashlib.sha256(diff.encode("utf-8", "surrogatepass")).hexdigest()
-    return Submission(green.tree, (), diff, digest, green.case)
+    return Submission(green.tree, (), {}, diff, digest, green.case)
 
 
 def _prove(bench: Bench, attempt: Attempt, onto: str, tree: str) -> tuple[Baseline, Validation]:

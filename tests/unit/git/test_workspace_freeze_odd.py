@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from support.git_repo import Repo, frozen_files
 
+from tilth.contract.left_out import LeftOut
 from tilth.git import survey
 from tilth.git.changes import Skipped
 from tilth.git.workspace import Workspace
@@ -174,6 +175,26 @@ def test_a_huge_new_file_is_named_and_left_out(work: Workspace, base: str) -> No
     frozen = work.freeze(base)
     assert frozen.skipped == (Skipped(path="huge.bin", why="too large"),)
     assert work.changes(base, frozen.tree) == ()
+
+
+@pytest.mark.parametrize("name", ["d", "d" * 200])
+def test_a_chain_of_directories_beyond_reach_is_named(
+    work: Workspace, base: str, name: str
+) -> None:
+    here = os.open(work.path, os.O_RDONLY)
+    for _ in range(survey.DEEPEST + 2):
+        os.mkdir(name, dir_fd=here)
+        below = os.open(name, os.O_RDONLY, dir_fd=here)
+        os.close(here)
+        here = below
+    os.close(os.open("lost.py", os.O_CREAT | os.O_WRONLY, dir_fd=here))
+    os.close(here)
+    write(work, "kept.py")
+    frozen = work.freeze(base)
+    [deep] = frozen.skipped
+    assert deep.why is LeftOut.TOO_DEEP
+    assert deep.path.startswith(f"{name}/{name}/")
+    assert [change.path for change in work.changes(base, frozen.tree)] == ["kept.py"]
 
 
 def test_a_name_git_refuses_is_named(work: Workspace, base: str) -> None:
