@@ -27,10 +27,10 @@ from tilth.contract.outcomes import FailReason, StopReason, TaskEnd
 from tilth.contract.prd import Plan, Status, Task
 from tilth.contract.rules import Rules
 from tilth.contract.verdict import LedgerEntry
-from tilth.log.events import CaseParseError, LandingRefused, Nudge, Stagnation
+from tilth.log.events import CaseParseError, LandingRefused, Nudge
 from tilth.log.task_state import RedTree
 from tilth.model.messages import ToolCall, ToolResult, Turn
-from tilth.task import landing, review
+from tilth.task import landing, rejection, review
 from tilth.task.asking import ask, check_caps, check_stop
 from tilth.task.attempt import Attempt, Green, OpenReview, Snapshot, Submission
 from tilth.task.bench import Bench, RunContext
@@ -52,7 +52,15 @@ from tilth.task.evidence import gather
 from tilth.task.failed_case import answer_again, keep_red
 from tilth.task.foresight import foresee
 from tilth.task.hearing import deliver, hear, hear_for, hear_stop, hear_verdict
-from tilth.task.landing_turn import OnTip, judged_again, land, put_onto_tip, refuse, tell_refusal
+from tilth.task.landing_turn import (
+    OnTip,
+    judged_again,
+    land,
+    put_onto_tip,
+    refuse,
+    refused_for_good,
+    tell_refusal,
+)
 from tilth.task.lanes import LandingTurn, Lanes, LaneWork, Work
 from tilth.task.opening import begin
 from tilth.task.order import failures, may_start, next_to_land
@@ -60,10 +68,8 @@ from tilth.task.review import Evidence
 from tilth.task.review_turns import read_verdict
 from tilth.task.second_opinion import seek_opinion
 from tilth.task.tool_turns import give_result, run_tool
-from tilth.task.watch import find_standstill
 
 QUIET_TURNS = 3
-UNREADABLE_VERDICTS = 3
 CONTROL_TOOLS = frozenset({SUBMIT_CASE.name, RAISE_BLOCKER.name})
 
 
@@ -145,6 +151,10 @@ def _work_lane(lane: LaneWork, plan: Plan) -> None:
     """Work on one of several tasks until it is accepted or has failed."""
     if lane.attempt is None:
         lane.attempt = begin(lane.bench, lane.task, plan, lane.why, base=lane.base)
+    end = refused_for_good(lane.bench, lane.attempt)
+    if end is not None:
+        _close(lane.bench, lane.attempt, end)
+        return
     tell_refusal(lane.bench, lane.attempt)
     _run_task(lane.bench, lane.attempt.task, plan, lane.attempt)
 
@@ -367,32 +377,16 @@ def _act_on(
         green = Green(entry.tree, case)
         landing.land(bench, attempt, green, verdict=verdict, score=entry.score)
         return TaskEnd()
-    _count(bench, attempt, entry)
-    ledger = bench.record.read_ledger(attempt.task.id)
-    standstill = find_standstill(ledger[attempt.ledger_start :])
-    if standstill is not None and entry.source == "evaluator":
-        attempt.emit(Stagnation(**dict(standstill)))
-        return TaskEnd(FailReason.EVALUATOR_CAP, f"{standstill.category} came back three times")
-    cap = bench.settings.max_evaluator_calls_per_task
-    if cap and attempt.rejections >= cap:
-        return TaskEnd(FailReason.EVALUATOR_CAP, f"rejected {attempt.rejections} times")
-    probed = bench.evidence.probed(entry.tree, entry.probe or "")
-    feedback = format_reject_feedback(entry, len(ledger) - 1, probed.output if probed else "")
-    result = give_result(bench, attempt, call, feedback, is_error=True)
-    if attempt.unreadable >= UNREADABLE_VERDICTS:
-        # Only now: a resume must find this case answered, or it would stop here again at once.
-        raise ProviderError(
-            "the evaluator gave no readable verdict three times in a row; "
-            "check TILTH_EVALUATOR_MODEL"
-        )
-    return result
-
-
-def _count(bench: Bench, attempt: Attempt, entry: LedgerEntry) -> None:
+    rejection.count(attempt, entry)
     if entry.earns_bonus:
         attempt.allowance = attempt.allowance.after_rejection()
-    if entry.counts_toward_cap:
-        attempt.rejections += 1
-    attempt.unreadable = attempt.unreadable + 1 if entry.parse_failed else 0
     if attempt.task.status is Status.PENDING_EVAL:
         landing.move(bench, attempt, Status.IN_PROGRESS, rescue_count=attempt.task.rescue_count + 1)
+    if (end := rejection.end_of(bench, attempt, entry)) is not None:
+        return end
+    number = len(bench.record.read_ledger(attempt.task.id)) - 1
+    probed = bench.evidence.probed(entry.tree, entry.probe or "")
+    feedback = format_reject_feedback(entry, number, probed.output if probed else "")
+    result = give_result(bench, attempt, call, feedback, is_error=True)
+    rejection.require_readable(attempt)
+    return result

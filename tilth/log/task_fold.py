@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from tilth.contract.case import SUBMIT_CASE
+from tilth.contract.outcomes import Refused
 from tilth.contract.verdict import SUBMIT_VERDICT, asks_despite_accept
 from tilth.log import events as ev
 from tilth.log.conversations import turn_of
@@ -323,8 +324,12 @@ def _(task: TaskState, event: Event, commit: ev.Committed) -> TaskState:
 
 @_on(ev.LandingRefused)
 def _(task: TaskState, event: Event, refused: ev.LandingRefused) -> TaskState:
-    task = changed(task, forced=None)
-    return with_attempt(_milestone(task, event), onto=refused.onto, green=None, review=None)
+    green = task.attempt.green if refused.cause is Refused.VERDICT else None
+    if green is not None:
+        # Both together had passed the gate, and were judged.
+        green = green.model_copy(update={"tree": refused.tree})
+    task = _milestone(changed(task, forced=None), event)
+    return with_attempt(task, onto=refused.onto, green=green, review=None)
 
 
 @_on(ev.TaskForceAccepted)

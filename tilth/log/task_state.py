@@ -129,8 +129,11 @@ class AttemptState:
     @property
     def validators(self) -> tuple[ValidatorRun, ...]:
         """Give what the validators said to the last case."""
-        cases = (e.seq for e in self.milestones if isinstance(e.payload, CaseSubmitted))
-        return tuple(self.all(ValidatorRun, max(cases, default=0)))
+        return tuple(self.all(ValidatorRun, self._last_seq(CaseSubmitted)))
+
+    def _last_seq(self, kind: type[Payload]) -> int:
+        found = (event.seq for event in self.milestones if isinstance(event.payload, kind))
+        return max(found, default=0)
 
     @property
     def sent_back_at_its_end(self) -> bool:
@@ -146,7 +149,8 @@ class AttemptState:
 
     @property
     def forced(self) -> FailReason | None:
-        event = self.last(TaskForceAccepted)
+        """Say why it was forced through, unless its landing was refused since."""
+        event = self.last(TaskForceAccepted, self._last_seq(LandingRefused))
         return event.reason if event else None
 
     @property

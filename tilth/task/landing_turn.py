@@ -15,14 +15,14 @@ from typing import Any
 
 from tilth.base.failpoint import reach
 from tilth.contract.ledger_text import format_reject_feedback
-from tilth.contract.outcomes import Refused
+from tilth.contract.outcomes import Refused, TaskEnd
 from tilth.contract.prd import Status
 from tilth.contract.verdict import LedgerEntry
 from tilth.gate.findings import Baseline, Validation
 from tilth.git.changes import same_patch
 from tilth.log.events import LandingRefused
 from tilth.model.messages import ToolResult
-from tilth.task import landing, review
+from tilth.task import landing, rejection, review
 from tilth.task.attempt import Accepted, Attempt, Green, Submission
 from tilth.task.bench import Bench
 from tilth.task.landing_briefs import conflict_told, red_told, rejected_told
@@ -94,6 +94,7 @@ def judged_again(
         verdict = landing.UNPARSED if entry.parse_failed else str(entry.verdict)
         accepted = dataclasses.replace(on_tip.accepted, verdict=verdict, score=entry.score)
         return dataclasses.replace(on_tip, accepted=accepted)
+    rejection.count(attempt, entry)
     number = len(bench.record.read_ledger(attempt.task.id)) - 1
     told = rejected_told(format_reject_feedback(entry, number))
     onto = on_tip.attempt.base
@@ -150,7 +151,6 @@ def refuse(bench: Bench, attempt: Attempt, refused: LandingRefused) -> None:
     attempt.emit(refused)
     reach("after refusing a landing")
     attempt.allowance = attempt.allowance.after_rejection()
-    attempt.rejections += not refused.earns_bonus
     go_on_from(bench, attempt, refused)
 
 
@@ -160,7 +160,10 @@ def go_on_from(bench: Bench, attempt: Attempt, refused: LandingRefused) -> None:
     if lane is None:
         raise ValueError("only a lane can be merged with what has landed")
     attempt.base, attempt.baseline, attempt.accepted = refused.onto, None, None
-    attempt.green = attempt.red = attempt.ruled_merged = None
+    attempt.red = attempt.ruled_merged = None
+    # What was judged on the tip has passed the gate there; a tree of before would undo the tip.
+    passed = attempt.green if refused.cause is Refused.VERDICT else None
+    attempt.green = Green(refused.tree, passed.case) if passed else None
     attempt.conflicted = refused.files
     attempt.ruled = {}
     lane.stand_at(refused.onto)
@@ -170,6 +173,14 @@ def go_on_from(bench: Bench, attempt: Attempt, refused: LandingRefused) -> None:
     attempt.task = task if task.status is Status.IN_PROGRESS else task.moved(Status.IN_PROGRESS)
     bench.record.save_task(attempt.task)
     attempt.refused = refused
+
+
+def refused_for_good(bench: Bench, attempt: Attempt) -> TaskEnd | None:
+    """Say how a task ends whose landing was refused by the last verdict it may have."""
+    refused = attempt.refused
+    if refused is None or refused.cause is not Refused.VERDICT:
+        return None
+    return rejection.end_of(bench, attempt, bench.record.read_ledger(attempt.task.id)[-1])
 
 
 def tell_refusal(bench: Bench, attempt: Attempt) -> None:
@@ -184,6 +195,8 @@ def tell_refusal(bench: Bench, attempt: Attempt) -> None:
         return
     result: ToolResult = give_result(bench, attempt, call, refused.told, is_error=True)
     attempt.answered[call.id] = result
+    if refused.cause is Refused.VERDICT:
+        rejection.require_readable(attempt)
 
 
 def land(bench: Bench, attempt: Attempt, on_tip: OnTip) -> None:
