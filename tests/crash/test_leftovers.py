@@ -6,14 +6,18 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
 import pytest
 from support.sandbox_site import bubblewrap
 
+from tilth.config.settings import SandboxChoice
+from tilth.sandbox.choose import open_wall
 from tilth.sandbox.leftovers import sweep
 from tilth.sandbox.processes import MARK, is_dead, new_mark, owner
+from tilth.sandbox.removal import temporary_directory
 
 RUNNER = """\
 import sys
@@ -87,6 +91,40 @@ def test_a_sweep_takes_what_the_dead_left_and_nothing_else(tmp_path: Path) -> No
         assert living.poll() is None
         living.kill()
     assert sorted(tmp_path.iterdir()) == sorted([ours, foreign])
+
+
+LENDER = """\
+import os, signal
+from tilth.sandbox.removal import temporary_directory
+with temporary_directory("tilth-eval-") as one, temporary_directory("tilth-") as two:
+    for place in (one, two):
+        (place / "closed").mkdir()
+        (place / "closed" / "file").touch()
+        (place / "closed").chmod(0)
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_the_next_start_removes_the_scratch_of_the_dead_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outside = tmp_path / "outside"
+    (outside / "kept").mkdir(parents=True)
+    tmp = tmp_path / "tmp"
+    tmp.mkdir()
+    killed = subprocess.run([sys.executable, "-c", LENDER], env={**os.environ, "TMPDIR": str(tmp)})
+    assert killed.returncode == -signal.SIGKILL
+    dead = sorted(tmp.iterdir())
+    assert len(dead) == 2
+    link = tmp / f"tilth-{dead_owner()}-link"
+    link.symlink_to(outside)
+    foreign = [tmp / name for name in ("tilth-edit-abc", "other", f"tilth-1{dead_owner()}-aa")]
+    for place in foreign:
+        place.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp))
+    with temporary_directory("tilth-eval-") as ours, open_wall(SandboxChoice.OFF):
+        assert sorted(tmp.iterdir()) == sorted([ours, link, *foreign])
+    assert (outside / "kept").is_dir()
 
 
 def test_an_owner_that_cannot_be_told_is_not_called_dead() -> None:

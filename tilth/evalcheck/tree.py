@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from pathlib import Path
 from tilth.base.values import Value
 from tilth.evalcheck.cases import TESTS
 from tilth.gate.ruff import PLAINLY_BROKEN
+from tilth.sandbox.removal import temporary_directory
 
 TIMEOUT_S = 60.0
 
@@ -86,8 +86,8 @@ class Tree:
 @contextmanager
 def laid_out(base: Mapping[str, str], timeout_s: float = TIMEOUT_S) -> Iterator[Tree]:
     """Lay a base out in a directory of its own, which is gone afterwards."""
-    with tempfile.TemporaryDirectory(prefix="tilth-suite-") as folder:
-        tree = Tree(Path(folder).resolve() / "tree", timeout_s)
+    with temporary_directory("tilth-suite-") as folder:
+        tree = Tree(folder / "tree", timeout_s)
         tree.lay(base)
         yield tree
 

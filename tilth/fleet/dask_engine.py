@@ -8,7 +8,6 @@ lost has its unit run again by the scheduler itself; one that keeps losing worke
 from __future__ import annotations
 
 import logging
-import tempfile
 from collections.abc import Iterator
 from concurrent.futures import CancelledError
 from contextlib import ExitStack, contextmanager, suppress
@@ -18,6 +17,7 @@ from tilth.base.errors import UserError
 from tilth.base.safe_text import one_line
 from tilth.fleet.job import Job, Report, lost
 from tilth.fleet.process import run_unit
+from tilth.sandbox.removal import temporary_directory
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -102,13 +102,13 @@ def open_dask(address: str | None, jobs: int | None) -> DaskEngine:
     _hush()
     with ExitStack() as stack:
         if address is None:
-            folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="tilth-dask-"))
+            folder = stack.enter_context(temporary_directory("tilth-dask-"))
             cluster: Any = stack.enter_context(
                 LocalCluster(
                     n_workers=jobs or 1,
                     threads_per_worker=1,
                     dashboard_address=None,
-                    local_directory=folder,
+                    local_directory=str(folder),
                     host="127.0.0.1",
                     silence_logs=logging.CRITICAL,
                 )

@@ -29,7 +29,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tilth.base.errors import DiskError, UserError, WorkspaceError
-from tilth.sandbox.removal import remove_tree
+from tilth.sandbox.removal import remove_tree, scratch_directory
 
 TIMEOUT_SECONDS = 120
 _PIECE = 64 * 1024
@@ -249,7 +249,7 @@ def scratch(git_dir: Path, head: str, *, convert: bool = False) -> Iterator[Scra
     a checkout that git itself made must be compared.
     """
     with writing(Path(tempfile.gettempdir())):
-        root = Path(tempfile.mkdtemp(prefix="tilth-git-")).resolve()
+        root = scratch_directory("tilth-git-")
     try:
         bones = root / "git"
         write_file(bones / "HEAD", f"{head}\n".encode())

@@ -6,7 +6,6 @@ sessions directory, the worktree. The source repository and the recorded session
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
@@ -40,6 +39,7 @@ from tilth.replay.compare import (
     compare,
 )
 from tilth.replay.recording import Recording, Start
+from tilth.sandbox.removal import scratch_directory
 from tilth.session.at_rest import open_desk
 from tilth.session.frontend import Frontend
 from tilth.session.lane_recovery import Asked
@@ -163,7 +163,7 @@ def _source(recording: Recording) -> SourceRepo:
 
 @contextmanager
 def _throwaway() -> Iterator[Path]:
-    root = Path(tempfile.mkdtemp(prefix="tilth-replay-")).resolve()
+    root = scratch_directory("tilth-replay-")
     try:
         yield root
     finally:

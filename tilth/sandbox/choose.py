@@ -23,8 +23,9 @@ from tilth.sandbox.cgroup import ROOT as CGROUPS
 from tilth.sandbox.cgroup import Cgroup, open_cgroup
 from tilth.sandbox.confinement import Access, Command, Confinement, Unconfined, environment, run
 from tilth.sandbox.landlock import Landlock
-from tilth.sandbox.leftovers import guarded, sweep
+from tilth.sandbox.leftovers import guarded, sweep, sweep_directories
 from tilth.sandbox.limits import DEFAULT_LIMITS, Limits
+from tilth.sandbox.removal import temporary_directory
 
 _PROBE = "cat secret/word; echo x > open/made; echo x > made; true"
 _PROBE_S = 20.0
@@ -57,6 +58,7 @@ def refuse_unconfined(wanted: SandboxChoice, what: str, instead: str = "") -> No
 @contextmanager
 def open_wall(wanted: SandboxChoice, limits: Limits = DEFAULT_LIMITS) -> Iterator[Confinement]:
     """Set up the wall that was asked for, or say what to install; clear it away afterwards."""
+    sweep_directories(Path(tempfile.gettempdir()))
     if wanted is SandboxChoice.OFF:
         yield Unconfined()
         return
@@ -64,8 +66,8 @@ def open_wall(wanted: SandboxChoice, limits: Limits = DEFAULT_LIMITS) -> Iterato
         sweep(CGROUPS)
         cgroup = stack.enter_context(open_cgroup(limits))
         stack.enter_context(guarded(() if cgroup is None else cgroup.directories))
-        tmp = stack.enter_context(tempfile.TemporaryDirectory(prefix="tilth-wall-"))
-        wall = choose(wanted, candidates(limits, cgroup, Path(tmp).resolve()))
+        tmp = stack.enter_context(temporary_directory("tilth-wall-"))
+        wall = choose(wanted, candidates(limits, cgroup, tmp))
         if isinstance(wall, Bubblewrap):
             stack.callback(wall.close)
         yield wall
@@ -116,8 +118,7 @@ def candidates(limits: Limits, cgroup: Cgroup | None, tmp: Path) -> tuple[Candid
 
 def fault(wall: Confinement) -> str | None:
     """Try a wall on a real command; say in one line how it failed, or None."""
-    with tempfile.TemporaryDirectory(prefix="tilth-probe-") as name:
-        place = Path(name).resolve()
+    with temporary_directory("tilth-probe-") as place:
         for folder in ("open", "secret", "shown"):
             (place / folder).mkdir()
         (place / "secret" / "word").write_text("the hidden word")

@@ -3,7 +3,8 @@
 Bubblewrap cannot be relied on to die with us: killed in the instant in which it starts, its child
 waits for ever. So a guard, a shell that outlives us, waits for our end and then ends what carries
 our mark and removes our control groups. Should the guard be killed as well, the next start sweeps
-up after everybody who is dead. Nothing that a living process owns is touched.
+up after everybody who is dead, and removes the directories that the dead made for themselves below
+the system's temporary one. Nothing that a living process owns is touched.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import os
 import re
 import signal
+import stat
 import subprocess
 import time
 from collections.abc import Iterator
@@ -18,6 +20,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from tilth.sandbox.processes import is_dead, mark_of, owner
+from tilth.sandbox.removal import remove_tree
 
 _GUARD = """\
 read -r word
@@ -39,6 +42,7 @@ _SHELL = "/bin/sh"
 _PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
 _END_S = 2.0
 _GROUP = re.compile(r"tilth-(\d+-\d+-\d+)-[0-9a-f]+")
+_DIRECTORY = re.compile(r"tilth-(?:[a-z]+-)?(\d+-\d+-\d+)-[a-z0-9_]+")
 # As groups were named before they told their owner's start; too old to be anybody's now.
 _NAMELESS_GROUP = re.compile(r"tilth-\d+-[0-9a-f]{8}")
 _OLD_S = 24 * 3600
@@ -76,6 +80,29 @@ def sweep(cgroups: Path) -> None:
     for group in _groups(cgroups):
         with suppress(OSError):
             group.rmdir()
+
+
+def sweep_directories(place: Path) -> None:
+    """Remove the scratch directories of owners that are dead; only our own user's."""
+    for directory in _directories(place):
+        with suppress(OSError):
+            remove_tree(directory)
+
+
+def _directories(place: Path) -> Iterator[Path]:
+    with suppress(OSError), os.scandir(place) as listing:
+        for entry in listing:
+            named = _DIRECTORY.fullmatch(entry.name)
+            if named and is_dead(named[1]) and _is_ours(entry):
+                yield Path(entry.path)
+
+
+def _is_ours(entry: os.DirEntry[str]) -> bool:
+    try:
+        about = entry.stat(follow_symlinks=False)
+    except OSError:
+        return False
+    return stat.S_ISDIR(about.st_mode) and about.st_uid == os.geteuid()
 
 
 def _strays() -> Iterator[int]:

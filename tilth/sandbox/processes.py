@@ -191,8 +191,20 @@ def is_dead(name: str) -> bool:
         return False
     if parts[0] != owner().partition("-")[0]:
         return False
+    if not _LINUX:
+        return not _exists(int(parts[1]))
     process = _read(int(parts[1]))
     return process is None or process.start != int(parts[2]) or process.is_zombie
+
+
+def _exists(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
 
 
 class End:

@@ -16,6 +16,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from tilth.sandbox.processes import owner
+
 
 def remove_tree(path: Path) -> None:
     """Remove a directory and all that is in it."""
@@ -33,10 +35,15 @@ def open_to_owner(directory: Path) -> None:
             directory.chmod(mode | stat.S_IRWXU)
 
 
+def scratch_directory(prefix: str, within: Path | None = None) -> Path:
+    """Make an empty directory that tells whose it is, so that others may clear it once we died."""
+    return Path(tempfile.mkdtemp(prefix=f"{prefix}{owner()}-", dir=within)).resolve()
+
+
 @contextmanager
 def temporary_directory(prefix: str, within: Path | None = None) -> Iterator[Path]:
     """Lend an empty directory; what cannot be removed of it afterwards stays, without an error."""
-    path = Path(tempfile.mkdtemp(prefix=prefix, dir=within)).resolve()
+    path = scratch_directory(prefix, within)
     try:
         yield path
     finally:
