@@ -180,7 +180,7 @@ def test_a_person_can_send_back_what_was_accepted_and_waits_to_land(tmp_path: Pa
     stage = LaneStage(tmp_path, script, plain_tasks(1, 2))
 
     def send_back() -> None:
-        while _status(stage, "T-002") != "accepted":
+        while stage.status("T-002") != "accepted":
             assert not begun_again.wait(0.01)
         about = {"text": "Not like this.", "decision": Decision.REJECT}
         say(stage, Verb.REJECT, "T-002", **about)
@@ -199,11 +199,6 @@ def test_a_person_can_send_back_what_was_accepted_and_waits_to_land(tmp_path: Pa
     resets = [e for e in run.events if e["type"] == "context_reset" and e["task_id"] == "T-002"]
     assert [e["payload"].get("set_aside") for e in resets] == [None, "back"]
     assert "Not like this." in json.dumps(run.asked("worker")[4].body["messages"][0])
-
-
-def _status(stage: LaneStage, task_id: str) -> str:
-    plan = json.loads((stage.site.session() / "prd.json").read_text("utf-8"))
-    return next(task["status"] for task in plan["tasks"] if task["id"] == task_id)
 
 
 def test_a_branch_that_was_moved_from_outside_is_left_alone(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from typing import Any
 from support.commands import resume, start
 from support.flow_site import Run, Site, accept, git, task
 from support.messages_api import Answer, MessagesServer, Reply, Request
+from tilth.base.clock import Clock
 
 QUICK = """
 [tool.tilth]
@@ -103,20 +104,27 @@ class LaneStage:
             finally:
                 self._server = None
 
-    def run(self, jobs: int, **settings: str) -> Run:
+    def run(self, jobs: int, *, clock: Clock | None = None, **settings: str) -> Run:
         """Run the plan to its end with so many jobs."""
         with self.served() as server:
-            environ = self.site.environ(server.url, TILTH_JOBS=str(jobs), **settings)
-            code = start(self.target, self.site.repo, {}, new=True, environ=environ)
+            how = {"environ": self.site.environ(server.url, TILTH_JOBS=str(jobs), **settings)}
+            code = start(self.target, self.site.repo, {}, new=True, clock=clock, **how)
         return Run(self.site, code, tuple(server.requests))
 
-    def resume(self, jobs: int, *, fresh: bool = False, **settings: str) -> Run:
+    def resume(
+        self, jobs: int, *, fresh: bool = False, clock: Clock | None = None, **settings: str
+    ) -> Run:
         """Resume the latest session with so many jobs."""
         name = self.site.session().name
         with self.served() as server:
             environ = self.site.environ(server.url, TILTH_JOBS=str(jobs), **settings)
-            code = resume(name, {}, fresh=fresh, environ=environ)
+            code = resume(name, {}, fresh=fresh, environ=environ, clock=clock)
         return Run(self.site, code, tuple(server.requests))
+
+    def status(self, task_id: str) -> str:
+        """Say how a task of the latest session stands."""
+        plan = json.loads((self.site.session() / "prd.json").read_text("utf-8"))
+        return next(task["status"] for task in plan["tasks"] if task["id"] == task_id)
 
 
 def landed(run: Run) -> list[tuple[str, str]]:
