@@ -96,7 +96,7 @@ def test_a_fleet_that_is_stopped_or_killed_leaves_nothing_running_and_goes_on(
 
 
 def run_fenced(unit: Unit, sessions: Path, environ: dict[str, str]) -> int:
-    """Do what a unit's process does, without its leash: nothing kills it but the fence."""
+    """Do what a unit's process does, without its watchdog: nothing kills it but the fence."""
     claim = Register(sessions).claim(unit, "fleet")
     if (sessions / claim.entry.session).is_dir():
         guard = claim.fence.passing

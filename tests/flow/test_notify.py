@@ -15,7 +15,7 @@ from support.flow_site import KEY, Run, Site, accept, block, read_lines, solve, 
 from support.messages_api import call
 
 from tilth.config.secrets import Mask
-from tilth.session.notify import Kind, Notifier, Word
+from tilth.session.notify import Notice, NoticeKind, Notifier
 from tilth.show.doctor import doctor
 
 QUICK = "[tool.tilth]\ndefaults = false\n[tool.tilth.validators.v]\ncommand = 'git --version'\n"
@@ -145,7 +145,7 @@ def test_a_channel_that_hangs_is_given_up_at_the_end() -> None:
     class Hanging:
         name = "hanging"
 
-        def send(self, word: Word) -> str | None:
+        def send(self, word: Notice) -> str | None:
             never.wait()
             return None
 
@@ -153,7 +153,7 @@ def test_a_channel_that_hangs_is_given_up_at_the_end() -> None:
     notifier.take(Tape().event(SAMPLES["cap_warning"]))
     (told,) = notifier.finish(limit_s=0.01)
     never.set()
-    assert (told.kind, told.ok) == (Kind.CAP_WARNING, False)
+    assert (told.kind, told.ok) == (NoticeKind.CAP_WARNING, False)
     assert "not sent within" in (told.error or "")
 
 

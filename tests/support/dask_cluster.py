@@ -18,7 +18,7 @@ from support.waiting import wait_for
 
 RUN = """
 import os, sys
-from tilth.fleet.leash import die_with
+from tilth.fleet.watchdog import die_with
 die_with(int(sys.argv.pop(1)))
 sys.argv[0] = sys.argv.pop(1)
 from importlib import import_module

@@ -11,7 +11,7 @@ from pathlib import Path
 from support.git_repo import Repo
 from tilth.config.project import ProjectFacts
 from tilth.contract.prd import Plan, Status, Task
-from tilth.gate.findings import Baseline, Report, Validation
+from tilth.gate.findings import Baseline, Validation, ValidatorReport
 from tilth.gate.gate import Gate
 from tilth.sandbox.confinement import Access, Unconfined, environment
 
@@ -102,6 +102,6 @@ class Project:
         return self.validate(**more)
 
 
-def report(validation: Validation, name: str) -> Report:
+def report(validation: Validation, name: str) -> ValidatorReport:
     """Give the report of one validator."""
     return next(report for report in validation.reports if report.name == name)

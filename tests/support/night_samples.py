@@ -6,7 +6,7 @@ from tilth.contract.verdict import Decision, RejectionCategory
 from tilth.log.events import CacheWarning, Forecasted, Payload, QuotaWait, SecondOpinion
 from tilth.model.caching import Place
 from tilth.model.messages import Role
-from tilth.task.forecast import Span
+from tilth.task.forecast import Range
 
 SHA = "1a2b3c4d5e6f7a8b9c0d1a2b3c4d5e6f7a8b9c0d"
 NIGHT_SAMPLES: tuple[Payload, ...] = (
@@ -31,10 +31,10 @@ NIGHT_SAMPLES: tuple[Payload, ...] = (
         basis=7,
         remaining=5,
         seconds_left=25200.0,
-        task_seconds=Span(low=600, high=3600),
-        seconds=Span(low=3000, high=18000),
-        cost_usd=Span(low=1.5, high=4),
-        done=Span(low=4, high=5),
+        task_seconds=Range(low=600, high=3600),
+        seconds=Range(low=3000, high=18000),
+        cost_usd=Range(low=1.5, high=4),
+        done=Range(low=4, high=5),
     ),
     SecondOpinion(
         reviewer="strict",

@@ -35,7 +35,7 @@ from tilth.config.readers import (
     whole,
 )
 from tilth.config.secrets import SHORTEST, Mask, is_weak, shortened
-from tilth.config.sources import DEFAULT_HOME, Found, Gathered, Origin, Source, gather
+from tilth.config.sources import DEFAULT_HOME, FoundValue, Gathered, Origin, Source, gather
 from tilth.config.variables import (
     Variable,
     as_text,
@@ -384,7 +384,7 @@ def _problems(error: ValidationError, gathered: Gathered) -> Iterator[str]:
         yield f"{name} {problem['msg']}, got {got}{place}"
 
 
-def _got(found: Found, gathered: Gathered) -> str:
+def _got(found: FoundValue, gathered: Gathered) -> str:
     """Quote a value that could not be read, with everything that may be a secret left out."""
     if isinstance(found.value, SecretStr):
         return "a value that is not shown"

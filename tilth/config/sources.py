@@ -41,7 +41,7 @@ class Origin(Value):
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundValue:
     """Hold one value: where it stood, under which name, as it was written, and in full."""
 
     source: Source
@@ -55,17 +55,17 @@ class Gathered:
     """Hold what every place says by field, the strongest first, and what in them has no effect."""
 
     home: Path
-    layers: tuple[Mapping[str, Found], ...]
+    layers: tuple[Mapping[str, FoundValue], ...]
     variables: Mapping[str, Variable]
     unknown: tuple[str, ...]
 
-    def find(self, variable: Variable) -> Found | None:
+    def find(self, variable: Variable) -> FoundValue | None:
         """Give the strongest word on a variable; blanks count as not said."""
         return next(
             (layer[variable.field] for layer in self.layers if variable.field in layer), None
         )
 
-    def all(self) -> Iterator[Found]:
+    def all(self) -> Iterator[FoundValue]:
         """Give everything that was said, overruled or not."""
         for layer in self.layers:
             yield from layer.values()
@@ -160,12 +160,12 @@ def _text(value: object) -> str:
 
 def _layer(
     source: Source, texts: Mapping[str, object], names: Mapping[str, Variable], roots: _Roots
-) -> Mapping[str, Found]:
+) -> Mapping[str, FoundValue]:
     found = {}
     for name, variable in names.items():
         text = _text(texts.get(name))
         if text:
-            found[variable.field] = Found(source, name, text, _value(text, variable, roots))
+            found[variable.field] = FoundValue(source, name, text, _value(text, variable, roots))
     return found
 
 

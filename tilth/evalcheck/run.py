@@ -19,7 +19,7 @@ from tilth.evalcheck import page as pages
 from tilth.evalcheck.cases import BrokenCase
 from tilth.evalcheck.kept import Entry, Kept, name_of, open_kept
 from tilth.evalcheck.score import Play, by_category, tally
-from tilth.evalcheck.trial import Examiner, Halted
+from tilth.evalcheck.trial import Examiner, TrialHalted
 from tilth.evalcheck.wanted import Check, Wanted, gather
 from tilth.log.events import CapWarning, Event, QuotaWait
 from tilth.model.reviewers import read_reviewers
@@ -102,7 +102,7 @@ class _Playing:
                     hear=lambda event: self._hear(event, bar),
                 )
                 self._play_all(examiner, bar)
-        except Halted as halted:
+        except TrialHalted as halted:
             return self._stopped(halted)
         finally:
             model.close()
@@ -135,7 +135,7 @@ class _Playing:
             self.kept.add(Entry(play=play))
             bar.step(pages.said(play), stays=play.mistake is not None)
 
-    def _stopped(self, halted: Halted) -> ExitCode:
+    def _stopped(self, halted: TrialHalted) -> ExitCode:
         """Keep what the broken-off trial has cost, and say why it stopped."""
         if halted.spend.calls:
             self.kept.add(Entry(spend=halted.spend))

@@ -45,7 +45,7 @@ from tilth.task.budget import Spend
 _JUDGED = frozenset({StopReason.ALL_DONE, StopReason.ITER_CAP})
 
 
-class Halted(Exception):
+class TrialHalted(Exception):
     """Say that something other than a verdict ended a trial, and what it had cost by then."""
 
     def __init__(self, reason: StopReason, detail: str, spend: Spend) -> None:
@@ -164,7 +164,7 @@ class Examiner:
             )
             ending = run_session(parts, layout.session, _memory(layout, spent))
         if ending.reason not in _JUDGED:
-            raise Halted(ending.reason, ending.detail, heard.spend)
+            raise TrialHalted(ending.reason, ending.detail, heard.spend)
 
     def _models(self, parts: Parts, layout: Layout) -> Models:
         workspace = parts.workspace(layout.session)

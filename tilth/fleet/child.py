@@ -17,10 +17,10 @@ from tilth.base.errors import DiskError, Interrupted, SessionBusy, TilthError, U
 from tilth.base.interrupt import Interrupt
 from tilth.config.secrets import Mask
 from tilth.contract.outcomes import ExitCode
-from tilth.fleet.job import Job, Report
-from tilth.fleet.leash import Leash, die_with
+from tilth.fleet.job import Job, UnitReport
 from tilth.fleet.register import Claim, Register
 from tilth.fleet.units import Unit
+from tilth.fleet.watchdog import Watchdog, die_with
 from tilth.session.bundle import read_bundle
 from tilth.session.frontend import Frontend
 from tilth.session.session import Session
@@ -34,13 +34,13 @@ def main() -> None:
     die_with(int(sys.argv[1]))
     job = Job.model_validate_json(_first_line(0))
     interrupt = Interrupt()
-    leash = Leash(0, interrupt)
-    leash.pull()
-    sys.stdout.write(_run(job, leash, interrupt).model_dump_json() + "\n")
+    watchdog = Watchdog(0, interrupt)
+    watchdog.start()
+    sys.stdout.write(_run(job, watchdog, interrupt).model_dump_json() + "\n")
 
 
 def _first_line(handle: int) -> bytes:
-    # Not through a buffer: what follows the line is the leash's.
+    # Not through a buffer: what follows the line is the watchdog's.
     line = bytearray()
     while not line.endswith(b"\n"):
         piece = os.read(handle, 1)
@@ -50,7 +50,7 @@ def _first_line(handle: int) -> bytes:
     return bytes(line)
 
 
-def _run(job: Job, leash: Leash, interrupt: Interrupt) -> Report:
+def _run(job: Job, watchdog: Watchdog, interrupt: Interrupt) -> UnitReport:
     unit, notes = job.unit, list[str]()
     session, error = None, None
     try:
@@ -59,7 +59,7 @@ def _run(job: Job, leash: Leash, interrupt: Interrupt) -> Report:
         register = Register(Path(job.sessions))
         claim = register.claim(unit, job.fleet)
         session = claim.entry.session
-        leash.heed(
+        watchdog.watch_for(
             superseded=lambda: claim.fence.is_superseded,
             stopping=lambda: _is_stopping(register, unit, job.fleet),
         )
@@ -71,7 +71,9 @@ def _run(job: Job, leash: Leash, interrupt: Interrupt) -> Report:
         code, error = ExitCode.INTERRUPTED, str(stopped)
     except TilthError as failed:
         code, error = ExitCode.USAGE, str(failed)
-    return Report(name=unit.name, exit_code=code, session=session, notes=tuple(notes), error=error)
+    return UnitReport(
+        name=unit.name, exit_code=code, session=session, notes=tuple(notes), error=error
+    )
 
 
 def _is_stopping(register: Register, unit: Unit, fleet: str) -> bool:

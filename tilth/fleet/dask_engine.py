@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from tilth.base.errors import UserError
 from tilth.base.safe_text import one_line
-from tilth.fleet.job import Job, Report, lost
+from tilth.fleet.job import Job, UnitReport, lost
 from tilth.fleet.process import run_unit
 from tilth.sandbox.removal import temporary_directory
 
@@ -59,7 +59,7 @@ class DaskEngine:
                 pure=False,
             )
 
-    def ended(self, wait_s: float) -> Iterator[Report]:
+    def ended(self, wait_s: float) -> Iterator[UnitReport]:
         from distributed import wait
 
         futures = list(self._running.values())
@@ -136,10 +136,10 @@ def _client(kind: type[Client], address: str) -> Client:
         ) from None
 
 
-def _report(name: str, future: Future[str]) -> Report:
+def _report(name: str, future: Future[str]) -> UnitReport:
     """Read what came of a task; whatever a cluster can do to one, the unit can be run again."""
     error = future.exception() if not future.cancelled() else None
     if error is None and not future.cancelled():
-        return Report.model_validate_json(future.result())
+        return UnitReport.model_validate_json(future.result())
     why = "the cluster forgot it" if error is None else f"{type(error).__name__}: {error}"
     return lost(name, f"its worker was lost: {one_line(why, 300)}")

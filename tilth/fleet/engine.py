@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 from typing import Protocol
 
-from tilth.fleet.job import Job, Report
+from tilth.fleet.job import Job, UnitReport
 from tilth.fleet.process import UnitProcess
 
 _LOOK_EVERY_S = 0.05
@@ -26,7 +26,7 @@ class Engine(Protocol):
     def start(self, job: Job) -> None:
         """Begin a job."""
 
-    def ended(self, wait_s: float) -> Iterator[Report]:
+    def ended(self, wait_s: float) -> Iterator[UnitReport]:
         """Give the reports of the jobs that ended, waiting a moment for the first."""
 
     def close(self) -> None:
@@ -51,7 +51,7 @@ class LocalEngine:
     def start(self, job: Job) -> None:
         self._running.append(UnitProcess(job))
 
-    def ended(self, wait_s: float) -> Iterator[Report]:
+    def ended(self, wait_s: float) -> Iterator[UnitReport]:
         until = time.monotonic() + wait_s
         while not (over := [each for each in self._running if each.is_over()]):
             if time.monotonic() >= until:

@@ -15,7 +15,7 @@ class Job(Value):
     fleet: str
 
 
-class Report(Value):
+class UnitReport(Value):
     """Say what came of one run of a unit.
 
     A run that is `lost` said nothing before it died; its unit can be run again.
@@ -29,11 +29,11 @@ class Report(Value):
     lost: bool = False
 
 
-def failed(name: str, why: str) -> Report:
+def failed(name: str, why: str) -> UnitReport:
     """Tell of a run that ended on a fault of its own."""
-    return Report(name=name, exit_code=ExitCode.USAGE, error=why)
+    return UnitReport(name=name, exit_code=ExitCode.USAGE, error=why)
 
 
-def lost(name: str, why: str) -> Report:
+def lost(name: str, why: str) -> UnitReport:
     """Tell of a run that died."""
-    return Report(name=name, exit_code=ExitCode.USAGE, error=why, lost=True)
+    return UnitReport(name=name, exit_code=ExitCode.USAGE, error=why, lost=True)

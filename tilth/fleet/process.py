@@ -15,7 +15,7 @@ from contextlib import ExitStack, suppress
 from pydantic import ValidationError
 
 from tilth.base.safe_text import one_line
-from tilth.fleet.job import Job, Report, failed, lost
+from tilth.fleet.job import Job, UnitReport, failed, lost
 
 _TAIL = 2000
 
@@ -35,8 +35,8 @@ class UnitProcess:
             # Files, not pipes: nobody has to read along, however much is said.
             self._said = stack.enter_context(tempfile.TemporaryFile())
             self._complaints = stack.enter_context(tempfile.TemporaryFile())
-            read_end, self._leash = os.pipe()
-            stack.callback(os.close, self._leash)
+            read_end, self._pipe = os.pipe()
+            stack.callback(os.close, self._pipe)
             try:
                 self._process = self._start(read_end)
             finally:
@@ -44,7 +44,7 @@ class UnitProcess:
             stack.callback(self._end)
             # A child that is dead already is told of when its end is.
             with suppress(BrokenPipeError):
-                os.write(self._leash, job.model_dump_json().encode() + b"\n")
+                os.write(self._pipe, job.model_dump_json().encode() + b"\n")
             self._cleanup = stack.pop_all()
 
     def _start(self, job: int) -> subprocess.Popen[bytes]:
@@ -65,12 +65,12 @@ class UnitProcess:
     def is_over(self) -> bool:
         return self._process.poll() is not None
 
-    def wait(self) -> Report:
+    def wait(self) -> UnitReport:
         """Give the report once the run is over."""
         code = self._process.wait()
         self._said.seek(0)
         try:
-            return Report.model_validate_json(self._said.read().splitlines()[-1])
+            return UnitReport.model_validate_json(self._said.read().splitlines()[-1])
         except (IndexError, ValidationError):
             why = f"its process ended with {_ending(code)}{self._last_words()}"
             # One that was not killed has a fault, which it would have again.

@@ -18,18 +18,25 @@ from pathlib import Path
 from pydantic import ConfigDict, Field, ValidationError
 
 from tilth.base.clock import SystemClock
-from tilth.base.errors import CorruptSession, DiskError, SessionBusy, UserError
+from tilth.base.errors import CorruptSession, SessionBusy, UserError
 from tilth.base.values import Value, describe_faults, jsonable
 from tilth.fleet.units import Unit
 from tilth.session.fence import Fence
 from tilth.session.session import SESSION_ID, session_id
-from tilth.session.store import PRIVATE_FILE, lock_holder, make_private, read_json, replace_json
+from tilth.session.store import (
+    PRIVATE_FILE,
+    cannot_write,
+    lock_holder,
+    make_private,
+    read_json,
+    replace_json,
+)
 
 REGISTER = "fleet.json"
 _LOCK = "fleet.lock"
 
 
-class Entry(Value):
+class UnitEntry(Value):
     """Say which session a unit has, and which fleet works on it."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -48,14 +55,14 @@ class _Book(Value):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
     version: int = 1
-    units: Mapping[str, Entry] = {}
+    units: Mapping[str, UnitEntry] = {}
 
 
 @dataclass(frozen=True)
 class Claim:
     """Hold a run's right to work on a unit, as long as nobody claims it anew."""
 
-    entry: Entry
+    entry: UnitEntry
     fence: Fence
 
 
@@ -66,11 +73,11 @@ class Register:
         self._sessions = sessions
         self._path = sessions / REGISTER
 
-    def entries(self) -> Mapping[str, Entry]:
+    def entries(self) -> Mapping[str, UnitEntry]:
         """Give every unit that was ever claimed."""
         return self._read().units
 
-    def entry(self, name: str) -> Entry | None:
+    def entry(self, name: str) -> UnitEntry | None:
         return self.entries().get(name)
 
     def check(self, units: Iterable[Unit]) -> None:
@@ -103,7 +110,7 @@ class Register:
                 if entry is not None and entry.fleet == fleet and not entry.stopping:
                     change(name, entry.model_copy(update={"stopping": True}))
 
-    def _find(self, unit: Unit) -> Entry | None:
+    def _find(self, unit: Unit) -> UnitEntry | None:
         """Give the entry of a unit; one of another unit counts while it has a session."""
         entry = self.entry(unit.name)
         if entry is None or (unit.bundle, unit.repo) == (entry.bundle, entry.repo):
@@ -115,7 +122,7 @@ class Register:
             f"{entry.session}); give this one another name"
         )
 
-    def _refuse_running(self, unit: Unit, entry: Entry) -> None:
+    def _refuse_running(self, unit: Unit, entry: UnitEntry) -> None:
         holder = lock_holder(self._sessions / entry.session / "lock")
         if holder is not None:
             raise SessionBusy(
@@ -133,26 +140,26 @@ class Register:
             raise CorruptSession(f"{self._path}: {describe_faults(error)}; {fix}") from None
 
     @contextmanager
-    def _changing(self) -> Iterator[Callable[[str, Entry], None]]:
+    def _changing(self) -> Iterator[Callable[[str, UnitEntry], None]]:
         """Hold the register alone, so that no change of another is lost."""
         try:
             make_private(self._sessions)
             flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
             handle = os.open(self._sessions / _LOCK, flags, PRIVATE_FILE)
         except OSError as error:
-            raise DiskError(f"cannot write {self._path}: {error.strerror}; fix access") from error
+            raise cannot_write(self._path, error) from error
         try:
             fcntl.flock(handle, fcntl.LOCK_EX)
             yield self._put
         finally:
             os.close(handle)
 
-    def _put(self, name: str, entry: Entry) -> None:
+    def _put(self, name: str, entry: UnitEntry) -> None:
         book = self._read()
         units = {**book.units, name: entry}
         replace_json(self._path, jsonable(book.model_copy(update={"units": units})))
 
 
-def _new_entry(unit: Unit) -> Entry:
+def _new_entry(unit: Unit) -> UnitEntry:
     name = session_id(SystemClock().now(), secrets.token_hex(3))
-    return Entry(session=name, bundle=unit.bundle, repo=unit.repo)
+    return UnitEntry(session=name, bundle=unit.bundle, repo=unit.repo)

@@ -20,7 +20,7 @@ from tilth.base.interrupt import Interrupt
 from tilth.config.settings import load
 from tilth.contract.outcomes import ExitCode, first_of
 from tilth.fleet.engine import Engine, LocalEngine
-from tilth.fleet.job import Job, Report
+from tilth.fleet.job import Job, UnitReport
 from tilth.fleet.register import Register
 from tilth.fleet.units import Unit, read_units
 from tilth.session.models import require_endpoints
@@ -63,13 +63,13 @@ class Phase(StrEnum):
 
 
 @dataclass
-class Standing:
+class UnitRun:
     """Hold one unit on its way; without a report in the end it was never begun."""
 
     unit: Unit
     phase: Phase = Phase.WAITING
     tries: int = 0
-    report: Report | None = None
+    report: UnitReport | None = None
 
     @property
     def exit_code(self) -> ExitCode:
@@ -79,25 +79,25 @@ class Standing:
 class Watcher(Protocol):
     """Show a fleet to a person."""
 
-    def began(self, standing: Standing) -> None: ...
+    def began(self, unit_run: UnitRun) -> None: ...
 
-    def ended(self, standing: Standing) -> None: ...
+    def ended(self, unit_run: UnitRun) -> None: ...
 
-    def look(self, standings: Iterable[Standing]) -> None: ...
+    def look(self, unit_runs: Iterable[UnitRun]) -> None: ...
 
 
 @dataclass(frozen=True)
 class Fleet:
     """Hold a fleet that was checked and can start."""
 
-    standings: tuple[Standing, ...]
+    unit_runs: tuple[UnitRun, ...]
     sessions: Path
     register: Register
     id: str = field(default_factory=lambda: secrets.token_hex(8))
 
     @property
     def exit_code(self) -> ExitCode:
-        return first_of(standing.exit_code for standing in self.standings)
+        return first_of(unit_run.exit_code for unit_run in self.unit_runs)
 
 
 def check_fleet(path: Path, options: FleetOptions, environ: Mapping[str, str]) -> Fleet:
@@ -112,7 +112,7 @@ def check_fleet(path: Path, options: FleetOptions, environ: Mapping[str, str]) -
         # The workers stand here: what they lack is known already.
         for unit in units:
             require_endpoints(load({}, {**environ, **unit.settings}))
-    return Fleet(tuple(map(Standing, units)), settings.sessions_dir, register)
+    return Fleet(tuple(map(UnitRun, units)), settings.sessions_dir, register)
 
 
 def open_engine(options: FleetOptions) -> Engine:
@@ -150,8 +150,8 @@ class _Flow:
     ) -> None:
         self._fleet, self._engine, self._watcher = fleet, engine, watcher
         self._interrupt = interrupt
-        self._waiting = deque(fleet.standings)
-        self._running: dict[str, Standing] = {}
+        self._waiting = deque(fleet.unit_runs)
+        self._running: dict[str, UnitRun] = {}
         self._stopping = False
 
     @property
@@ -167,26 +167,26 @@ class _Flow:
             self._begin(self._waiting.popleft())
         for report in self._engine.ended(_LOOK_EVERY_S) if self._running else ():
             self._hear(report)
-        self._watcher.look(self._fleet.standings)
+        self._watcher.look(self._fleet.unit_runs)
 
     def ask_to_stop(self) -> None:
         # Over and over: one that was handed out may not have claimed its unit yet.
         self._stopping = True
         self._fleet.register.ask_to_stop(tuple(self._running), self._fleet.id)
 
-    def _begin(self, standing: Standing) -> None:
-        standing.phase, standing.tries = Phase.RUNNING, standing.tries + 1
-        self._running[standing.unit.name] = standing
+    def _begin(self, unit_run: UnitRun) -> None:
+        unit_run.phase, unit_run.tries = Phase.RUNNING, unit_run.tries + 1
+        self._running[unit_run.unit.name] = unit_run
         sessions = str(self._fleet.sessions)
-        self._engine.start(Job(unit=standing.unit, sessions=sessions, fleet=self._fleet.id))
-        self._watcher.began(standing)
+        self._engine.start(Job(unit=unit_run.unit, sessions=sessions, fleet=self._fleet.id))
+        self._watcher.began(unit_run)
 
-    def _hear(self, report: Report) -> None:
-        standing = self._running.pop(report.name)
-        standing.report = report
-        if report.lost and standing.tries < MOST_TRIES and not self._stopping:
-            standing.phase = Phase.WAITING
-            self._waiting.appendleft(standing)
+    def _hear(self, report: UnitReport) -> None:
+        unit_run = self._running.pop(report.name)
+        unit_run.report = report
+        if report.lost and unit_run.tries < MOST_TRIES and not self._stopping:
+            unit_run.phase = Phase.WAITING
+            self._waiting.appendleft(unit_run)
         else:
-            standing.phase = Phase.ENDED
-        self._watcher.ended(standing)
+            unit_run.phase = Phase.ENDED
+        self._watcher.ended(unit_run)

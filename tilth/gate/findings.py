@@ -51,7 +51,7 @@ class SuiteRecord(Value):
     not_run: NotRun | None = None
 
 
-class Report(Value):
+class ValidatorReport(Value):
     """Hold how one validator went; `tests` counts pytest's results by kind.
 
     `suite` is there when the project's own tests were run on exactly this tree.
@@ -99,7 +99,7 @@ class Baseline(Value):
     tests did, and `suite_report` how they went if they were run for this baseline.
     """
 
-    report: Report | None = None
+    report: ValidatorReport | None = None
     results: tuple[NodeResult, ...] = ()
     already_green: tuple[str, ...] = ()
     red_elsewhere: tuple[str, ...] = ()
@@ -108,7 +108,7 @@ class Baseline(Value):
     hooks: tuple[str, ...] = ()
     violations: Mapping[str, int] = {}
     suite: SuiteRecord | None = None
-    suite_report: Report | None = None
+    suite_report: ValidatorReport | None = None
 
     @property
     def was_green(self) -> bool:
@@ -137,7 +137,7 @@ class Baseline(Value):
 class Validation(Value):
     """Hold what the validators say about one tree; `tampered` are paths the gate put right."""
 
-    reports: tuple[Report, ...]
+    reports: tuple[ValidatorReport, ...]
     tampered: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 

@@ -15,7 +15,7 @@ from tilth.config.project import ProjectFacts
 from tilth.contract.prd import Plan, Task
 from tilth.gate.evidence import Mutated, Probed
 from tilth.gate.export import Export, Runtime, TreeSource, open_export
-from tilth.gate.findings import Baseline, Report, SuiteRecord, Validation
+from tilth.gate.findings import Baseline, SuiteRecord, Validation, ValidatorReport
 from tilth.gate.importable import read_importable
 from tilth.gate.kept_trees import KeptTrees
 from tilth.gate.mutation import Allowed, try_mutants
@@ -174,7 +174,7 @@ class Gate:
         proof, allowed = self._open(task, plan, base, tree), Allowed(seconds, self._cores, check)
         return try_mutants(self._runtime, proof, self._timeout_s, allowed)
 
-    def _suite_at_the_end(self, proof: Proof) -> list[Report]:
+    def _suite_at_the_end(self, proof: Proof) -> list[ValidatorReport]:
         suite, first = self._suite(), next(iter(self._suites.values()), None)
         if suite is None or first is None or first.not_run is not None:
             return []
@@ -182,7 +182,7 @@ class Gate:
         known = self._suites.get(tree)
         return [suite.on_tip(proof, tree, first) if known is None else kept_report(known, first)]
 
-    def _default_reports(self, proof: Proof, baseline: Baseline) -> list[Report]:
+    def _default_reports(self, proof: Proof, baseline: Baseline) -> list[ValidatorReport]:
         reports = []
         with open_export(self._runtime, proof.tree, proof.overlay) as export:
             # ruff runs none of the project's code, so what it reads is still untouched.
@@ -245,7 +245,7 @@ class Gate:
         arguments = wanted if isinstance(wanted, tuple) else ()
         return Suite(self._runtime, self._timeout_s, arguments)
 
-    def _suite_before(self, proof: Proof) -> dict[str, Report | SuiteRecord | None]:
+    def _suite_before(self, proof: Proof) -> dict[str, ValidatorReport | SuiteRecord | None]:
         suite = self._suite()
         if suite is None:
             return {}
@@ -258,7 +258,9 @@ class Gate:
             self._suites[tree] = report.suite
         return {"suite": report.suite, "suite_report": report}
 
-    def _suite_after(self, proof: Proof, before: Baseline) -> tuple[list[Report], tuple[str, ...]]:
+    def _suite_after(
+        self, proof: Proof, before: Baseline
+    ) -> tuple[list[ValidatorReport], tuple[str, ...]]:
         suite, known = self._suite(), before.suite
         if suite is None or known is None or known.not_run is not None:
             return [], ()
@@ -273,10 +275,12 @@ class Gate:
             return finished, None
         return finished, tuple(item for item in found if not proof.seeds.is_any(item.path))
 
-    def _prove(self, export: Export, proof: Proof, baseline: Baseline) -> Report:
+    def _prove(self, export: Export, proof: Proof, baseline: Baseline) -> ValidatorReport:
         tests = tuple(proof.seeds.run)
         if not tests:
-            return Report(name=PYTEST, passed=True, exit_code=None, output=NO_TEST, duration_ms=0)
+            return ValidatorReport(
+                name=PYTEST, passed=True, exit_code=None, output=NO_TEST, duration_ms=0
+            )
         end = run_pytest(export, tests, proof.setup(), self._timeout_s)
         before = allowing_hooks(baseline, end.run) if proof.may_steer else baseline
         return Judgement.of(proof.seeds, before).report(end, self._timeout_s)
@@ -304,8 +308,8 @@ def _unread(path: str) -> None:
     """Spare the reading of files that the diff shows whole."""
 
 
-def _broken(overlay: Overlay) -> Report:
-    return Report(
+def _broken(overlay: Overlay) -> ValidatorReport:
+    return ValidatorReport(
         name=CONFIGURATION,
         passed=False,
         exit_code=None,

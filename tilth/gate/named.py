@@ -9,7 +9,7 @@ from __future__ import annotations
 from tilth.base.errors import ToolError, Unreadable, UserError
 from tilth.config.project import NamedValidator
 from tilth.gate.export import Runtime, open_export
-from tilth.gate.findings import Report
+from tilth.gate.findings import ValidatorReport
 from tilth.gate.junit import clear_reports, complaint, read_counts
 from tilth.gate.overlay import Overlay
 from tilth.gate.reports import report_of, too_slow
@@ -17,7 +17,7 @@ from tilth.gate.reports import report_of, too_slow
 
 def run_named(
     runtime: Runtime, named: NamedValidator, tree: str, overlay: Overlay, timeout_s: float
-) -> Report:
+) -> ValidatorReport:
     """Run one named validator on a tree."""
     timeout_s = named.timeout_s or timeout_s
     tests, fault = None, None

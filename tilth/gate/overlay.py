@@ -23,7 +23,7 @@ from tilth.gate.steering import (
     may_change,
     steers,
 )
-from tilth.gate.tampering import Kind, Tampering
+from tilth.gate.tampering import Tampering, TamperKind
 from tilth.git.changes import Change
 from tilth.git.command import unshown
 from tilth.sandbox.removal import remove_tree
@@ -111,9 +111,9 @@ def plan_overlay(trees: Trees, seeds: Seeds, allowed: Iterable[str] = ()) -> Ove
     broken: list[str] = []
     globs = tuple(allowed)
     for change in trees.changes:
-        kind, did = Kind.SEED, _seed_tampering(change, seeds, trees)
+        kind, did = TamperKind.SEED, _seed_tampering(change, seeds, trees)
         if did is None and not may_change(change.path, globs):
-            kind = Kind.SHADOW if change.path in trees.shadows else Kind.STEERING
+            kind = TamperKind.SHADOW if change.path in trees.shadows else TamperKind.STEERING
             did = _steering_tampering(change, trees, places, broken)
         if did is None:
             continue
@@ -160,7 +160,7 @@ def _support(
         if not is_test_file(path):
             did = f"it stands beside the tests and {_DID[change.status]}"
             said = f"{did}; acceptance tests saw the base's copy"
-            named.append(Tampering(path=path, did=said, kind=Kind.SUPPORT))
+            named.append(Tampering(path=path, did=said, kind=TamperKind.SUPPORT))
     return support, tuple(named)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from tilth.gate.findings import Report
+from tilth.gate.findings import ValidatorReport
 from tilth.sandbox.confinement import Finished
 
 
@@ -14,9 +14,9 @@ def report_of(
     finished: Finished,
     output: str,
     tests: Mapping[str, int] | None = None,
-) -> Report:
+) -> ValidatorReport:
     """Make the report of a validator that has run."""
-    return Report(
+    return ValidatorReport(
         name=name,
         passed=passed,
         exit_code=finished.exit_code,

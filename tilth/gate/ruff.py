@@ -19,7 +19,7 @@ from pydantic import BaseModel, ValidationError
 from tilth.base.errors import ToolError, UserError
 from tilth.base.values import Value
 from tilth.gate.export import Export
-from tilth.gate.findings import Baseline, Report
+from tilth.gate.findings import Baseline, ValidatorReport
 from tilth.gate.overlay import place
 from tilth.gate.reports import more, report_of, too_slow
 from tilth.sandbox.confinement import Finished
@@ -125,7 +125,7 @@ def ruff_report(
     baseline: Baseline,
     export: Path,
     timeout_s: float,
-) -> Report:
+) -> ValidatorReport:
     """Fail on what is new since the base."""
     if found is None:
         said = too_slow(RUFF, timeout_s) if finished.timed_out else "ruff could not check the tree"

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from tilth.contract.prd import Task
-from tilth.gate.findings import Baseline, Report
+from tilth.gate.findings import Baseline, ValidatorReport
 from tilth.gate.overlay import Overlay, Seeds, Trees
 from tilth.gate.passing import HOOK, PytestRun, complaints, proves_nothing, run_faults, unforgiven
 from tilth.gate.pristine import Pristine
@@ -83,7 +83,7 @@ class Judgement:
             lines.append("not one test of this task passed: nothing is proven")
         return lines
 
-    def report(self, end: PytestEnd, timeout_s: float) -> Report:
+    def report(self, end: PytestEnd, timeout_s: float) -> ValidatorReport:
         """Word how the run went."""
         finished, run = end.finished, end.run
         if run is None:
@@ -100,7 +100,7 @@ def read_all(run: PytestRun, paths: Iterable[str]) -> tuple[Pristine, ...]:
     return tuple(run.pristine(path) for path in paths)
 
 
-def base_report(end: PytestEnd, seeds: Seeds, timeout_s: float) -> Report | None:
+def base_report(end: PytestEnd, seeds: Seeds, timeout_s: float) -> ValidatorReport | None:
     """Word how this task's own tests went on the untouched base."""
     if not seeds.own:
         return None
@@ -110,7 +110,7 @@ def base_report(end: PytestEnd, seeds: Seeds, timeout_s: float) -> Report | None
 
 def baseline_of(
     seeds: Seeds,
-    report: Report | None,
+    report: ValidatorReport | None,
     run: PytestRun | None,
     red_elsewhere: tuple[str, ...],
     violations: dict[str, int],

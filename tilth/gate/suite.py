@@ -11,7 +11,7 @@ from collections.abc import Container, Iterable
 from dataclasses import dataclass
 
 from tilth.gate.export import Runtime, open_export
-from tilth.gate.findings import NotRun, Report, SuiteRecord
+from tilth.gate.findings import NotRun, SuiteRecord, ValidatorReport
 from tilth.gate.overlay import Overlay
 from tilth.gate.passing import PytestRun, run_faults, unforgiven
 from tilth.gate.pristine import function_of
@@ -36,7 +36,7 @@ class Suite:
     timeout_s: float
     arguments: tuple[str, ...] = ()
 
-    def on_base(self, proof: Proof, tree: str) -> Report:
+    def on_base(self, proof: Proof, tree: str) -> ValidatorReport:
         """See what the tests do on the untouched base."""
         if not self.arguments and not _may_hold_tests(proof):
             return _not_run(NotRun.NO_TESTS, tree)
@@ -50,7 +50,7 @@ class Suite:
             return _not_run(NotRun.NOT_COLLECTED, tree, end.finished)
         return _with_record(_counted(end, end.run, []), end.run, tree)
 
-    def on_tree(self, proof: Proof, before: SuiteRecord) -> Report:
+    def on_tree(self, proof: Proof, before: SuiteRecord) -> ValidatorReport:
         """See whether any test fails on the tree that did not fail on the base."""
         end = self._run(proof, proof.tree)
         if end.run is None:
@@ -65,7 +65,7 @@ class Suite:
         report = _counted(end, end.run, lines, passed=not faults and not steady)
         return report if proof.overlay.tampered else _with_record(report, end.run, proof.tree)
 
-    def on_tip(self, proof: Proof, tree: str, first: SuiteRecord) -> Report:
+    def on_tip(self, proof: Proof, tree: str, first: SuiteRecord) -> ValidatorReport:
         """See whether any test fails at the end that did not when the session began."""
         end = self._run(proof, proof.tree)
         if end.run is None:
@@ -120,11 +120,11 @@ class Suite:
             return run_pytest(export, tests, setup, self.timeout_s, seeds=())
 
 
-def kept_report(known: SuiteRecord, first: SuiteRecord) -> Report:
+def kept_report(known: SuiteRecord, first: SuiteRecord) -> ValidatorReport:
     """Word what is known of a tree already, measured by how the session began."""
     red = unforgiven({node: node for node in known.red}, first.red)
     said = "\n".join(red) or "none is red that was not so when the session began"
-    return Report(
+    return ValidatorReport(
         name=SUITE,
         passed=not red,
         exit_code=None,
@@ -213,22 +213,22 @@ def _still(path: str, run: PytestRun | None) -> str:
 
 def _counted(
     end: PytestEnd, run: PytestRun, lines: list[str], *, passed: bool | None = None
-) -> Report:
+) -> ValidatorReport:
     parts = [*lines[:_MOST_LINES], *more(lines, _MOST_LINES), "", end.finished.output]
     green = not any(result.is_red for result in run.results) if passed is None else passed
     return report_of(SUITE, green, end.finished, "\n".join(parts), run.counts())
 
 
-def _with_record(report: Report, run: PytestRun, tree: str) -> Report:
+def _with_record(report: ValidatorReport, run: PytestRun, tree: str) -> ValidatorReport:
     record = SuiteRecord(
         tree=tree, red=tuple(_red(run)), passed=passed_functions(run), replaced=run.interference
     )
     return report.model_copy(update={"suite": record})
 
 
-def _not_run(why: NotRun, tree: str, finished: Finished | None = None) -> Report:
+def _not_run(why: NotRun, tree: str, finished: Finished | None = None) -> ValidatorReport:
     said = f"not run: {why.words()}"
-    return Report(
+    return ValidatorReport(
         name=SUITE,
         passed=True,
         exit_code=finished.exit_code if finished else None,

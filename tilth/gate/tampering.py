@@ -45,7 +45,7 @@ _WORDS: tuple[tuple[str, re.Pattern[str]], ...] = (
 )
 
 
-class Kind(IntEnum):
+class TamperKind(IntEnum):
     """Say what kind of file of the gate was changed, the gravest first."""
 
     SEED = 0
@@ -59,7 +59,7 @@ class Tampering(Value):
 
     path: str
     did: str
-    kind: Kind = Kind.STEERING
+    kind: TamperKind = TamperKind.STEERING
 
     def line(self) -> str:
         return f"{self.path}: {self.did}"
@@ -70,7 +70,7 @@ def tampering_notes(found: Iterable[Tampering]) -> tuple[str, ...]:
     held = tuple(found)
     return tuple(
         note
-        for kind in Kind
+        for kind in TamperKind
         for note in shortened([item.line() for item in held if item.kind is kind])
     )
 

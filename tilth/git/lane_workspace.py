@@ -48,12 +48,7 @@ class LaneWorkspace(Workspace):
 
     def commit(self, *, tree: str, parent: str, message: CommitMessage) -> str:
         """Commit `tree` on top of `parent`, at which the branch must stand; leave the files."""
-        self._require_tip(parent)
-        commit = self._write(tree, parent, message)
-        reach("before moving the branch")
-        self._move("tilth: land", (self._ref, commit, parent))
-        reach("after moving the branch")
-        return commit
+        return self._put_on_branch(tree, parent, message)
 
     def _ground(self) -> str:
         if self._at is None:

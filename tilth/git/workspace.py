@@ -169,12 +169,16 @@ class Workspace:
 
     def commit(self, *, tree: str, parent: str, message: CommitMessage) -> str:
         """Commit `tree` on top of `parent`, at which the branch must stand, and move it there."""
+        commit = self._put_on_branch(tree, parent, message)
+        self._worktree.sync(commit)
+        return commit
+
+    def _put_on_branch(self, tree: str, parent: str, message: CommitMessage) -> str:
         self._require_tip(parent)
         commit = self._write(tree, parent, message)
         reach("before moving the branch")
         self._move("tilth: commit", (self._ref, commit, parent))
         reach("after moving the branch")
-        self._worktree.sync(commit)
         return commit
 
     def newest(self) -> CommitRecord | None:

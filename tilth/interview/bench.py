@@ -13,14 +13,14 @@ from tilth.base.interrupt import Interrupt
 from tilth.config.secrets import Mask
 from tilth.config.settings import Settings
 from tilth.interview.approval import Approver, Criteria
-from tilth.interview.contract_review import Review
+from tilth.interview.contract_review import ContractReview
 from tilth.interview.frontend import InterviewFrontend
 from tilth.interview.sink import SeedSink
 from tilth.log.events import Emit
 from tilth.model.messages import Conversation, Model, ToolCall, ToolResult, ToolSpec, Turn
 from tilth.task.budget import Meter
 from tilth.task.night import Night
-from tilth.task.tool_outcome import Outcome
+from tilth.task.tool_outcome import ToolOutcome
 
 MAX_TURNS = 60
 
@@ -31,7 +31,7 @@ class Reader(Protocol):
     @property
     def specs(self) -> tuple[ToolSpec, ...]: ...
 
-    def run(self, call: ToolCall) -> Outcome: ...
+    def run(self, call: ToolCall) -> ToolOutcome: ...
 
 
 @dataclass
@@ -77,7 +77,7 @@ class InterviewState:
     held_back: bool = False
     calls: Counter[str] = field(default_factory=Counter)
     # The review is held once; until its findings are told they are owed to the seeder.
-    review: Review | None = None
+    review: ContractReview | None = None
     review_told: bool = False
     disputed: str | None = None
     # The criteria the user last saw or wrote.

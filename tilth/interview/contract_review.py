@@ -40,7 +40,7 @@ class _Arguments(Value):
     )
 
 
-class Outcome(StrEnum):
+class ReviewOutcome(StrEnum):
     """Say how a contract review went."""
 
     SKIPPED = "skipped"
@@ -49,21 +49,21 @@ class Outcome(StrEnum):
     UNREADABLE = "unreadable"
 
 
-class Review(Value):
+class ContractReview(Value):
     """Hold what a contract review found."""
 
-    outcome: Outcome
+    outcome: ReviewOutcome
     contradictions: tuple[str, ...] = ()
     note: str = ""
 
     def line(self) -> str:
         """Say it in a line for the summary."""
-        if self.outcome is Outcome.CONTRADICTIONS:
+        if self.outcome is ReviewOutcome.CONTRADICTIONS:
             return f"named {len(self.contradictions)} contradiction(s), answered by the seeder"
         return {
-            Outcome.CLEAN: "no contradiction found",
-            Outcome.UNREADABLE: f"could not be read ({self.note})",
-            Outcome.SKIPPED: f"skipped ({self.note})",
+            ReviewOutcome.CLEAN: "no contradiction found",
+            ReviewOutcome.UNREADABLE: f"could not be read ({self.note})",
+            ReviewOutcome.SKIPPED: f"skipped ({self.note})",
         }[self.outcome]
 
 
@@ -76,7 +76,7 @@ SUBMIT_REVIEW = ToolSpec.of(
 
 def review_contract(
     account: Account, model: Model, seed: Seed, emit: Emit, new_id: Callable[[], str]
-) -> Review:
+) -> ContractReview:
     """Have the evaluator read the seed once; an answer that cannot be read does not block."""
     conversation = Conversation(
         id=new_id(),
@@ -97,19 +97,19 @@ def review_contract(
                 conversation=conversation.id, attempt=1, error=str(error), raw=list(turn.content)
             )
         )
-        return Review(outcome=Outcome.UNREADABLE, note=str(error))
+        return ContractReview(outcome=ReviewOutcome.UNREADABLE, note=str(error))
 
 
-def parse_review(turn: Turn) -> Review:
+def parse_review(turn: Turn) -> ContractReview:
     """Read the one review of an answer, or raise Unreadable."""
     calls = turn.tool_calls
     if turn.was_cut or len(calls) != 1 or calls[0].name != SUBMIT_REVIEW.name:
         raise Unreadable("the answer is not exactly one complete submit_review call")
     found = read_arguments(SUBMIT_REVIEW.name, _Arguments, calls[0].arguments).contradictions
     if not found:
-        return Review(outcome=Outcome.CLEAN)
+        return ContractReview(outcome=ReviewOutcome.CLEAN)
     lines = tuple(contradiction.line() for contradiction in found)
-    return Review(outcome=Outcome.CONTRADICTIONS, contradictions=lines)
+    return ContractReview(outcome=ReviewOutcome.CONTRADICTIONS, contradictions=lines)
 
 
 def _message(seed: Seed, nonce: str) -> str:

@@ -24,7 +24,7 @@ from tilth.interview.approval import (
     WentBack,
 )
 from tilth.interview.bench import MAX_TURNS, InterviewBench, InterviewState
-from tilth.interview.contract_review import Outcome, Review, review_contract
+from tilth.interview.contract_review import ContractReview, ReviewOutcome, review_contract
 from tilth.interview.draft import WRITE_SEED, parse_draft
 from tilth.interview.frontend import SeedSummary
 from tilth.interview.person_text import person_text
@@ -207,14 +207,14 @@ def _hear_seed(
     return _write(bench, state, call, seed, review)
 
 
-def _review(bench: InterviewBench, state: InterviewState, seed: Seed) -> Review:
+def _review(bench: InterviewBench, state: InterviewState, seed: Seed) -> ContractReview:
     if state.review is None and bench.evaluator is not None:
         state.review = review_contract(bench, bench.evaluator, seed, state.emit, bench.new_id)
-    return state.review or Review(outcome=Outcome.SKIPPED, note=bench.no_review)
+    return state.review or ContractReview(outcome=ReviewOutcome.SKIPPED, note=bench.no_review)
 
 
 def _approval(
-    bench: InterviewBench, state: InterviewState, seed: Seed, review: Review
+    bench: InterviewBench, state: InterviewState, seed: Seed, review: ContractReview
 ) -> str | None:
     """Show the seed to the user, if there is one; give what they want to be different."""
     if bench.approver is None:
@@ -251,7 +251,7 @@ def _wish(state: InterviewState, said: Approval, shown: list[SheetTask]) -> str 
 
 
 def _write(
-    bench: InterviewBench, state: InterviewState, call: ToolCall, seed: Seed, review: Review
+    bench: InterviewBench, state: InterviewState, call: ToolCall, seed: Seed, review: ContractReview
 ) -> InterviewEnd:
     written = bench.sink.write(seed, _meta(bench, state, seed, review))
     _give(bench, state, call, replies.WRITTEN)
@@ -264,7 +264,7 @@ def _write(
 
 
 def _meta(
-    bench: InterviewBench, state: InterviewState, seed: Seed, review: Review
+    bench: InterviewBench, state: InterviewState, seed: Seed, review: ContractReview
 ) -> dict[str, object]:
     """Make the interview's record."""
     draft, spend = seed.draft, bench.meter.by_role.get(Role.SEEDER)
@@ -284,7 +284,7 @@ def _meta(
     }
 
 
-def _summary(bench: InterviewBench, seed: Seed, review: Review) -> SeedSummary:
+def _summary(bench: InterviewBench, seed: Seed, review: ContractReview) -> SeedSummary:
     draft = seed.draft
     return SeedSummary(
         session=bench.session,

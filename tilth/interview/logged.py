@@ -6,7 +6,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from tilth.base.errors import Unreadable
-from tilth.interview.contract_review import SUBMIT_REVIEW, Outcome, Review, parse_review
+from tilth.interview.contract_review import (
+    SUBMIT_REVIEW,
+    ContractReview,
+    ReviewOutcome,
+    parse_review,
+)
 from tilth.interview.draft import WRITE_SEED
 from tilth.interview.question import ASK_USER, Question, parse_question
 from tilth.log.conversations import Conversations, Thread, turn_of
@@ -35,7 +40,7 @@ class LoggedInterview:
     turns: int = 0
     quiet: int = 0
     asked: int = 0
-    review: Review | None = None
+    review: ContractReview | None = None
     review_told: bool = False
     prepared: bool = False
     # What was asked and answered, oldest first.
@@ -77,7 +82,7 @@ def _hear(logged: LoggedInterview, call: ModelCall) -> None:
         try:
             logged.review = parse_review(turn)
         except Unreadable as error:
-            logged.review = Review(outcome=Outcome.UNREADABLE, note=str(error))
+            logged.review = ContractReview(outcome=ReviewOutcome.UNREADABLE, note=str(error))
 
 
 def _note(logged: LoggedInterview, payload: Payload) -> None:

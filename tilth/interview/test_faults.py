@@ -5,14 +5,11 @@ A test whose module is still missing fails before its body runs, so ruff reads t
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from pathlib import Path
-
-from pydantic import BaseModel, ValidationError
 
 from tilth.base.errors import ToolError, UserError
 from tilth.gate.export import Export
+from tilth.gate.ruff import violations
 
 _UNDEFINED, _REDEFINED = "F821", "F811"
 _ARGUMENTS = (
@@ -26,17 +23,6 @@ _ARGUMENTS = (
 )
 
 
-class _Place(BaseModel):
-    row: int
-
-
-class _Finding(BaseModel):
-    code: str | None
-    message: str
-    filename: str
-    location: _Place | None
-
-
 def find_slips(export: Export, paths: Sequence[str], timeout_s: float) -> dict[str, list[str]]:
     """Give the problems ruff sees in each test file."""
     report = export.root / "slips.json"
@@ -46,18 +32,8 @@ def find_slips(export: Export, paths: Sequence[str], timeout_s: float) -> dict[s
     except ToolError as error:
         raise UserError(f"{error}: install ruff beside Tilth") from error
     found: dict[str, list[str]] = {}
-    for finding in _read(report):
-        path = str(Path(finding.filename).relative_to(export.path))
-        row = finding.location.row if finding.location else 1
+    for fault in violations(report.read_bytes() if report.exists() else b"", export.path):
         # A fixture that is imported and then taken as an argument is no second definition.
-        if finding.code == _UNDEFINED or "`test_" in finding.message:
-            found.setdefault(path, []).append(f"{path}:{row}: {finding.message}")
+        if fault.code == _UNDEFINED or "`test_" in fault.message:
+            found.setdefault(fault.path, []).append(f"{fault.path}:{fault.row}: {fault.message}")
     return found
-
-
-def _read(report: Path) -> list[_Finding]:
-    try:
-        content = json.loads(report.read_bytes())
-        return [_Finding.model_validate(item) for item in content]
-    except (OSError, ValueError, ValidationError) as error:
-        raise UserError(f"ruff's report on the tests cannot be read: {error}") from error

@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 from tilth.contract.verdict import Decision, Proof, RejectionCategory
 from tilth.log.envelope import Payload
 from tilth.model.messages import Role
-from tilth.task.forecast import Span
+from tilth.task.forecast import Range
 
 
 class QuotaWait(Payload):
@@ -41,10 +41,10 @@ class Forecasted(Payload):
     basis: int
     remaining: int
     seconds_left: float | None = None
-    task_seconds: Span | None = None
-    seconds: Span | None = None
-    cost_usd: Span | None = None
-    done: Span | None = None
+    task_seconds: Range | None = None
+    seconds: Range | None = None
+    cost_usd: Range | None = None
+    done: Range | None = None
     chance: bool = True
 
 

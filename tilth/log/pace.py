@@ -10,13 +10,13 @@ from datetime import datetime
 
 from tilth.base.clock import read_moment
 from tilth.log.state import SessionState
-from tilth.log.task_state import Outcome, TaskState
+from tilth.log.task_state import TaskOutcome, TaskState
 from tilth.task.forecast import Past
 
 
 def paces(state: SessionState) -> tuple[Past, ...]:
     """Give what each done task took."""
-    done = (task for task in state.tasks.values() if task.outcome is Outcome.DONE)
+    done = (task for task in state.tasks.values() if task.outcome is TaskOutcome.DONE)
     found = ((task, busy_seconds(state, task)) for task in done if task.iterations)
     return tuple(past_of(task, seconds) for task, seconds in found if seconds is not None)
 

@@ -18,7 +18,7 @@ from tilth.log import events as ev
 from tilth.log.events import Event
 from tilth.log.genai_messages import answer, instructions, messages
 from tilth.log.state import SessionState
-from tilth.log.task_state import Outcome, TaskState
+from tilth.log.task_state import TaskOutcome, TaskState
 from tilth.model.messages import Role
 
 Attribute = str | int | float | bool | tuple[str, ...]
@@ -98,9 +98,9 @@ def points_of(event: Event) -> Iterator[Point]:
         case ev.ModelRetry(role=role):
             yield Point("tilth.retries", 1, {"gen_ai.agent.name": str(role)})
         case ev.TaskDone():
-            yield Point("tilth.tasks", 1, {"tilth.task.outcome": str(Outcome.DONE)})
+            yield Point("tilth.tasks", 1, {"tilth.task.outcome": str(TaskOutcome.DONE)})
         case ev.TaskFailed(reason=reason):
-            failed = {"tilth.task.outcome": str(Outcome.FAILED), "error.type": str(reason)}
+            failed = {"tilth.task.outcome": str(TaskOutcome.FAILED), "error.type": str(reason)}
             yield Point("tilth.tasks", 1, failed)
         case ev.EvaluatorVerdict() as verdict:
             about = _given(_verdict_attributes(verdict))

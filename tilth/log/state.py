@@ -29,7 +29,7 @@ from tilth.log.cache_gaps import CacheGaps
 from tilth.log.conversations import Conversations
 from tilth.log.events import Event, Payload
 from tilth.log.task_fold import after, changed, handles, with_attempt
-from tilth.log.task_state import Outcome, TaskState
+from tilth.log.task_state import TaskOutcome, TaskState
 from tilth.model.messages import Role
 from tilth.task.budget import Spend
 
@@ -278,7 +278,7 @@ def _(state: SessionState, event: Event, resume: ev.SessionResume) -> SessionSta
     tasks = dict(state.tasks)
     for task_id in resume.retried:
         task = tasks.get(task_id) or TaskState(id=task_id)
-        tasks[task_id] = changed(task, outcome=Outcome.OPEN, failure=None, ended=None)
+        tasks[task_id] = changed(task, outcome=TaskOutcome.OPEN, failure=None, ended=None)
     tip = state.tip
     if resume.unwound_commit is not None and resume.unwound_commit == tip:
         tip = state.commits[tip].parent if tip in state.commits else tip
@@ -362,7 +362,7 @@ def _(state: SessionState, event: Event, wait: ev.QuotaWait) -> SessionState:
 
 @_on(ev.Forecasted)
 def _(state: SessionState, event: Event, said: ev.Forecasted) -> SessionState:
-    done = sum(task.outcome is Outcome.DONE for task in state.tasks.values())
+    done = sum(task.outcome is TaskOutcome.DONE for task in state.tasks.values())
     start = max(0, len(state.starts) - 1)
     note = ForecastNote(event.ts, said, start, done, state.work_usd)
     return changed(state, forecasts=(*state.forecasts, note))

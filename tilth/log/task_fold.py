@@ -15,7 +15,14 @@ from tilth.contract.verdict import SUBMIT_VERDICT, asks_despite_accept
 from tilth.log import events as ev
 from tilth.log.conversations import turn_of
 from tilth.log.events import Event, Payload
-from tilth.log.task_state import AttemptState, GateCount, Outcome, RedTree, ReviewState, TaskState
+from tilth.log.task_state import (
+    AttemptState,
+    GateCount,
+    RedTree,
+    ReviewState,
+    TaskOutcome,
+    TaskState,
+)
 from tilth.model.messages import Role
 from tilth.task.budget import Spend
 from tilth.task.obstacles import met_in
@@ -73,7 +80,7 @@ def _(task: TaskState, event: Event, reset: ev.ContextReset) -> TaskState:
     return changed(
         task,
         attempts=(*task.attempts, attempt),
-        outcome=Outcome.OPEN,
+        outcome=TaskOutcome.OPEN,
         failure=None,
         forced=None,
         ended=None,
@@ -296,7 +303,7 @@ def _(task: TaskState, event: Event, verdict: ev.EvaluatorVerdict) -> TaskState:
 @_on(ev.OperatorSpoke)
 def _(task: TaskState, event: Event, word: ev.OperatorSpoke) -> TaskState:
     if word.accepts:
-        failed = task.outcome is Outcome.FAILED
+        failed = task.outcome is TaskOutcome.FAILED
         return changed(task, cleared=not failed, rescued=failed)
     if not word.sends_back or word.entry is None:
         return task
@@ -309,7 +316,7 @@ def _(task: TaskState, event: Event, word: ev.OperatorSpoke) -> TaskState:
 def _send_back(task: TaskState) -> TaskState:
     # The score was that of the work which is sent back.
     back = {"sent_back": True, "rescued": False, "failure": None, "ended": None, "score": None}
-    return changed(task, outcome=Outcome.OPEN, **back)
+    return changed(task, outcome=TaskOutcome.OPEN, **back)
 
 
 @_on(ev.BlockerRaised, ev.Stagnation)
@@ -340,14 +347,14 @@ def _(task: TaskState, event: Event, forced: ev.TaskForceAccepted) -> TaskState:
 @_on(ev.TaskDone)
 def _(task: TaskState, event: Event, done: ev.TaskDone) -> TaskState:
     score = task.score if done.score is None else done.score
-    task = changed(task, outcome=Outcome.DONE, done=done, failure=None, score=score)
+    task = changed(task, outcome=TaskOutcome.DONE, done=done, failure=None, score=score)
     task = changed(task, ended=event.ts, cleared=False, rescued=False)
     return _ended(_milestone(task, event))
 
 
 @_on(ev.TaskFailed)
 def _(task: TaskState, event: Event, failed: ev.TaskFailed) -> TaskState:
-    task = changed(task, outcome=Outcome.FAILED, failure=failed, ended=event.ts)
+    task = changed(task, outcome=TaskOutcome.FAILED, failure=failed, ended=event.ts)
     return _ended(_milestone(task, event))
 
 

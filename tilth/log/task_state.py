@@ -42,7 +42,7 @@ from tilth.task.obstacles import Met
 _Payload = TypeVar("_Payload", bound=Payload)
 
 
-class Outcome(StrEnum):
+class TaskOutcome(StrEnum):
     """Say how a task stands by the log alone."""
 
     OPEN = "open"
@@ -163,7 +163,7 @@ class TaskState:
     """Follow one task over all its attempts; without an id, what belongs to no task."""
 
     id: str | None = None
-    outcome: Outcome = Outcome.OPEN
+    outcome: TaskOutcome = TaskOutcome.OPEN
     started: str | None = None
     ended: str | None = None
     attempts: tuple[AttemptState, ...] = ()
@@ -236,7 +236,7 @@ class TaskState:
     def disagreement(self) -> SecondOpinion | None:
         """Give the other reviewer's word against what stands, if the last one differs."""
         last = self.opinions[-1] if self.opinions else None
-        if last is None or last.agrees is not False or self.outcome is not Outcome.DONE:
+        if last is None or last.agrees is not False or self.outcome is not TaskOutcome.DONE:
             return None
         # A later round is another piece of work.
         return last if self.submitted is None or self.submitted.tree == last.tree else None
@@ -268,7 +268,7 @@ class TaskState:
     @property
     def landed(self) -> str | None:
         """Name the commit it last ended in."""
-        if self.outcome is Outcome.DONE and self.done and self.done.commit:
+        if self.outcome is TaskOutcome.DONE and self.done and self.done.commit:
             return self.done.commit
         return self.commit.commit if self.commit else None
 

@@ -22,7 +22,7 @@ from tilth.model.messages import ToolCall, ToolSpec
 from tilth.model.recorded import THE_END, Script
 from tilth.replay.recording import Attempt, Landing, Recording
 from tilth.task.bench import Tools
-from tilth.task.tool_outcome import Blocked, Outcome
+from tilth.task.tool_outcome import Blocked, ToolOutcome
 from tilth.task.words import Words
 
 _PASSING = (
@@ -49,14 +49,14 @@ class RecordedTools:
     def blocked(self, call: ToolCall) -> Blocked | None:
         return self._tools.blocked(call)
 
-    def run(self, call: ToolCall) -> Outcome:
+    def run(self, call: ToolCall) -> ToolOutcome:
         """Run a call, or give back what was recorded for one that was interrupted."""
         attempt = self._script.attempt(self._task_id)
         seq = attempt.results.get(call.id) if attempt else None
         if attempt is None or seq is None:
             raise RecordingOver(THE_END)
         if call.id in attempt.interrupted:
-            return Outcome(
+            return ToolOutcome(
                 content=self._script.recording.payload(seq, ToolResulted).content, is_error=True
             )
         return self._tools.run(call)

@@ -229,7 +229,7 @@ class _Play:
                     accept_at_rest(parts, session, word, strict=False)
                     continue
                 with open_desk(session, parts.mask) as desk:
-                    take_up(desk, word, desk.exchange_for(word))
+                    take_up(desk, word, desk.listener_for(word))
             finally:
                 session.release()
 

@@ -21,7 +21,7 @@ from tilth.sandbox.cgroup import Cgroup
 from tilth.sandbox.confinement import Access, Command
 from tilth.sandbox.handshake import Handshake
 from tilth.sandbox.host import Fresh, HostPlan, Hosts, stamps
-from tilth.sandbox.layout import Kind, Layout, Layouts, Mount
+from tilth.sandbox.layout import Layout, Layouts, Mount, PlaceKind
 from tilth.sandbox.limits import DEFAULT_LIMITS, Limits, amounts
 from tilth.sandbox.processes import MARK
 from tilth.sandbox.syscalls import refusals
@@ -97,7 +97,7 @@ class Bubblewrap:
         return walls, fresh
 
     def _fresh(self, layout: Layout) -> tuple[Fresh, ...]:
-        places = [mount.target for mount in layout.mounts if mount.kind is Kind.FRESH]
+        places = [mount.target for mount in layout.mounts if mount.kind is PlaceKind.FRESH]
         return tuple(Fresh(str(place), _kept(layout, place)) for place in places)
 
     def _size(self, place: Path) -> int:
@@ -120,17 +120,17 @@ class Bubblewrap:
             yield from ("--symlink", link.text, str(link.target))
         for mount in layout.mounts:
             # Only now: what is shown below it needed a place to be put.
-            if mount.kind is Kind.HIDDEN and mount.is_empty:
+            if mount.kind is PlaceKind.HIDDEN and mount.is_empty:
                 yield from ("--remount-ro", str(mount.target))
 
     def _mount(self, mount: Mount) -> tuple[str, ...]:
         target = str(mount.target)
-        if mount.kind is Kind.FRESH:
+        if mount.kind is PlaceKind.FRESH:
             size = str(self._size(mount.target))
             return ("--perms", "1777", "--size", size, "--tmpfs", target)
         if mount.source is None:
             return ("--tmpfs", target)
-        flag = "--bind" if mount.kind is Kind.WRITABLE else "--ro-bind"
+        flag = "--bind" if mount.kind is PlaceKind.WRITABLE else "--ro-bind"
         return (flag, str(mount.source), target)
 
 

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from tilth.sandbox import landlock_entry
 from tilth.sandbox.confinement import Access, Command
-from tilth.sandbox.layout import Kind, Layout, lay_out
+from tilth.sandbox.layout import Layout, PlaceKind, lay_out
 from tilth.sandbox.limits import DEFAULT_LIMITS, Limits, find_prlimit, limited
 from tilth.sandbox.processes import MARK
 
@@ -50,7 +50,7 @@ class Landlock:
 
     def _rules(self, layout: Layout, access: Access) -> dict[str, object]:
         shown = sorted({str(path) for path in _readable(layout)} | set(_DEVICES))
-        opened = [str(m.target) for m in layout.mounts if m.kind is Kind.WRITABLE]
+        opened = [str(m.target) for m in layout.mounts if m.kind is PlaceKind.WRITABLE]
         rules: dict[str, object] = {
             "fs_readable": [*shown, "/proc"],
             "fs_writable": [*opened, *(d for d in _WRITABLE_DEVICES if os.path.exists(d))],
@@ -70,11 +70,11 @@ def is_installed() -> bool:
 
 def _readable(layout: Layout) -> Iterator[Path]:
     """Name what may be read: everything on the way to a covered place but that place itself."""
-    closed = {m.target for m in layout.mounts if m.source is None or m.kind is Kind.HIDDEN}
+    closed = {m.target for m in layout.mounts if m.source is None or m.kind is PlaceKind.HIDDEN}
     closed |= {Path("/dev"), Path("/proc")}
     yield from _open_below(Path("/"), closed)
     for mount in layout.mounts:
-        if mount.kind is Kind.READABLE:
+        if mount.kind is PlaceKind.READABLE:
             yield from _open_below(mount.target, closed)
 
 
@@ -97,6 +97,6 @@ def _denied(layout: Layout) -> Iterator[str]:
     """Name what must be shut inside a writable place: a rule there can only take all away."""
     for mount in layout.mounts:
         cover = layout.cover(mount.target)
-        inside = cover is not None and cover.kind is Kind.WRITABLE
-        if inside and mount.kind in (Kind.READABLE, Kind.HIDDEN):
+        inside = cover is not None and cover.kind is PlaceKind.WRITABLE
+        if inside and mount.kind in (PlaceKind.READABLE, PlaceKind.HIDDEN):
             yield str(mount.target)

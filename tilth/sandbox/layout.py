@@ -23,7 +23,7 @@ _MOST_KEPT = 34
 _MOST_LINKS = 40
 
 
-class Kind(IntEnum):
+class PlaceKind(IntEnum):
     """Say what a place is; on the very same path the greater one counts."""
 
     FRESH = 0
@@ -35,7 +35,7 @@ class Kind(IntEnum):
 class Mount(Value):
     """Hold one place as it will look: `source` is what stands there, None an empty directory."""
 
-    kind: Kind
+    kind: PlaceKind
     target: Path
     source: Path | None = None
 
@@ -100,7 +100,7 @@ def lay_out(access: Access, fresh: Iterable[Path] = (), seen: SeenPaths | None =
         before = found.get(str(mount.target))
         if before is None or mount.kind >= before.kind:
             found[str(mount.target)] = mount
-        if mount.kind is not Kind.HIDDEN:
+        if mount.kind is not PlaceKind.HIDDEN:
             links.update({link.target: link for link in trail.links})
     mounts = tuple(sorted(found.values(), key=lambda mount: len(mount.target.parts)))
     needed = tuple(mount for mount in mounts if _is_needed(found, mount))
@@ -142,19 +142,19 @@ def _wanted(
         _refuse_link(path, open_to_all, seen)
     for trail in (follow(path, seen) for path in fresh):
         if seen.is_directory(trail.real):
-            yield Mount(kind=Kind.FRESH, target=trail.real), trail
+            yield Mount(kind=PlaceKind.FRESH, target=trail.real), trail
     for trail in writable:
         if not seen.exists(trail.real):
             raise ToolError(f"the directory {trail.real} does not exist")
-        yield Mount(kind=Kind.WRITABLE, target=trail.real, source=trail.real), trail
+        yield Mount(kind=PlaceKind.WRITABLE, target=trail.real, source=trail.real), trail
     for trail in (follow(path, seen) for path in access.readable):
         if seen.exists(trail.real):
-            yield Mount(kind=Kind.READABLE, target=trail.real, source=trail.real), trail
+            yield Mount(kind=PlaceKind.READABLE, target=trail.real, source=trail.real), trail
     yield from _bound(access, open_to_all, seen)
     for trail in (follow(path, seen) for path in access.hidden):
         if seen.exists(trail.real):
             nothing = None if seen.is_directory(trail.real) else Path(os.devnull)
-            yield Mount(kind=Kind.HIDDEN, target=trail.real, source=nothing), trail
+            yield Mount(kind=PlaceKind.HIDDEN, target=trail.real, source=nothing), trail
 
 
 def _bound(
@@ -165,7 +165,7 @@ def _bound(
             continue  # a command has led it elsewhere, and nothing of that is to be shown
         source, trail = follow(bind.source, seen).real, follow(bind.target, seen)
         if seen.exists(source):
-            kind = Kind.WRITABLE if bind.writable else Kind.READABLE
+            kind = PlaceKind.WRITABLE if bind.writable else PlaceKind.READABLE
             yield Mount(kind=kind, target=trail.real, source=source), trail
 
 
@@ -209,13 +209,13 @@ def _is_covered(mounts: Mapping[str, Mount], path: Path) -> bool:
 def _is_needed(mounts: Mapping[str, Mount], mount: Mount) -> bool:
     """Leave out what looks the same without a mount of its own; each one costs time."""
     cover = _cover(mounts, mount.target)
-    if mount.kind is Kind.HIDDEN:
+    if mount.kind is PlaceKind.HIDDEN:
         # In an empty place no file shows; a directory is still made, so that it is read-only.
-        keeps = cover is not None and cover.kind is Kind.FRESH and mount.is_empty
+        keeps = cover is not None and cover.kind is PlaceKind.FRESH and mount.is_empty
         return cover is None or not cover.is_empty or keeps
-    if mount.kind is Kind.READABLE and mount.source == mount.target:
+    if mount.kind is PlaceKind.READABLE and mount.source == mount.target:
         return cover is not None and not (
-            cover.kind is Kind.READABLE and cover.source == cover.target
+            cover.kind is PlaceKind.READABLE and cover.source == cover.target
         )
     return True
 
@@ -225,7 +225,7 @@ def _refuse_links_on_the_way(mounts: tuple[Mount, ...], seen: SeenPaths) -> None
     by_target = {str(mount.target): mount for mount in mounts}
     for mount in mounts:
         cover = _cover(by_target, mount.target)
-        if cover is None or cover.kind is not Kind.WRITABLE or cover.source is None:
+        if cover is None or cover.kind is not PlaceKind.WRITABLE or cover.source is None:
             continue
         there = cover.source / mount.target.relative_to(cover.target)
         _refuse_link(there, [cover.source], seen)

@@ -47,7 +47,7 @@ class Process:
     is_zombie: bool
 
 
-class Tree:
+class ProcessTree:
     """Know every process that descends from one command; enter it before the command starts."""
 
     def __init__(self) -> None:
@@ -58,7 +58,7 @@ class Tree:
         self._sessions: set[int] = set()
         self._earlier: frozenset[int] = frozenset()
 
-    def __enter__(self) -> Tree:
+    def __enter__(self) -> ProcessTree:
         if _LINUX:
             _adopt_orphans(os.getpid())
             self._earlier = frozenset(_children(os.getpid()))

@@ -23,7 +23,7 @@ from pydantic import ConfigDict
 from tilth.base.errors import ToolError
 from tilth.base.values import Value
 from tilth.sandbox.handshake import Handshake, HandshakePipes
-from tilth.sandbox.processes import MARK, End, Tree, watch
+from tilth.sandbox.processes import MARK, End, ProcessTree, watch
 from tilth.sandbox.removal import open_to_owner
 
 KEEP_BYTES = 16 * 1024
@@ -117,7 +117,11 @@ def _run(command: Command, keep_bytes: int) -> Finished:
     started = time.monotonic()
     excerpt = Excerpt(keep_bytes)
     deadline = started + command.timeout_s
-    with Tree() as tree, Pipe(excerpt) as pipe, HandshakePipes(command.handshake) as handshake:
+    with (
+        ProcessTree() as tree,
+        Pipe(excerpt) as pipe,
+        HandshakePipes(command.handshake) as handshake,
+    ):
         with tree.marking():
             process = _start(command, tree.mark, pipe, handshake)
         tree.plant(process.pid)
@@ -225,7 +229,9 @@ def why_not(command: Command, error: OSError | ValueError) -> str:
     return f"{program} cannot be run: {error.strerror}"
 
 
-def _listen(process: subprocess.Popen[bytes], pipe: Pipe, tree: Tree, deadline: float) -> bool:
+def _listen(
+    process: subprocess.Popen[bytes], pipe: Pipe, tree: ProcessTree, deadline: float
+) -> bool:
     """Read until the command exits; tell whether its time ran out first."""
     pause = _SLICE_S
     next_look = time.monotonic() + pause

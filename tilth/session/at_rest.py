@@ -26,22 +26,22 @@ from tilth.session.fence import Guard
 from tilth.session.inbox import Inbox, LoggedWords
 from tilth.session.report_file import save_report
 from tilth.session.session import Session, SessionStatus
-from tilth.task.words import TOO_LATE, Exchange, lands, settle, take_up, waiting
+from tilth.task.words import TOO_LATE, Listener, lands, settle, take_up, waiting
 
 
 @dataclass(frozen=True)
 class Desk:
-    """Hold what words need of a session at rest, and the exchanges that are to go on, if any."""
+    """Hold what words need of a session at rest, and whoever they can be told to, if anybody."""
 
     record: Session
     emit: Emit
     words: LoggedWords
-    exchanges: tuple[Exchange, ...]
+    listeners: tuple[Listener, ...]
 
-    def exchange_for(self, word: OperatorWord) -> Exchange | None:
-        """Give the exchange a word can come into: that of its task, else the one begun last."""
-        own = (each for each in self.exchanges if each.task_id == word.task)
-        return next(own, self.exchanges[-1] if self.exchanges else None)
+    def listener_for(self, word: OperatorWord) -> Listener | None:
+        """Give the conversation a word can come into: that of its task, else the one begun last."""
+        own = (each for each in self.listeners if each.task_id == word.task)
+        return next(own, self.listeners[-1] if self.listeners else None)
 
     def stamp(self) -> str:
         return stamp(SystemClock().now())
@@ -62,8 +62,8 @@ def open_desk(session: Session, mask: Mask) -> Iterator[Desk]:
     try:
         emit = Emitter(log)
         words = LoggedWords(Inbox(session.directory), log)
-        exchanges = (_exchange(session, before, known, emit) for known in before.open_tasks)
-        yield Desk(session, emit, words, tuple(each for each in exchanges if each is not None))
+        listeners = (_listener(session, before, known, emit) for known in before.open_tasks)
+        yield Desk(session, emit, words, tuple(each for each in listeners if each is not None))
         session.save_summary(summary(log.state))
         restate(session)
         save_report(session, log.state)
@@ -79,7 +79,7 @@ def take_up_waiting(desk: Desk) -> tuple[OperatorSpoke, ...]:
         if word.verb is Verb.STOP:
             spoken.append(_too_late(desk, word))
         elif not lands(desk.record.plan, word):
-            spoken.append(take_up(desk, word, desk.exchange_for(word)))
+            spoken.append(take_up(desk, word, desk.listener_for(word)))
     return tuple(spoken)
 
 
@@ -137,9 +137,9 @@ def _too_late(desk: Desk, word: OperatorWord) -> OperatorSpoke:
     return spoken
 
 
-def _exchange(
+def _listener(
     session: Session, state: SessionState, known: TaskState, emit: Emit
-) -> Exchange | None:
+) -> Listener | None:
     """Find the conversation that a resume goes on with, and the case that waits in it."""
     stood = exchange_of(known, state)
     task = session.plan.task(known.id or "")
@@ -147,7 +147,7 @@ def _exchange(
         return None
     judged = task.status is Status.PENDING_EVAL and stood.open_turn is not None
     attempt = known.attempt
-    return Exchange(
+    return Listener(
         task_id=task.id,
         conversation=stood.thread.conversation.id,
         emit=emit.bind(task_id=task.id, trace_id=attempt.trace_id, iter=attempt.iterations),

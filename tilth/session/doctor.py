@@ -246,9 +246,9 @@ def _measured(settings: Settings, model: str) -> Check:
 
 def _telemetry(environ: Mapping[str, str]) -> Iterator[Check]:
     """Look whether what the environment asks for is installed; nothing is sent."""
-    from tilth.session.telemetry import Wanted
+    from tilth.session.telemetry import WantedExporters
 
-    wanted = Wanted.by(environ)
+    wanted = WantedExporters.by(environ)
     if wanted is None:
         return
     missing = wanted.missing()
@@ -261,10 +261,12 @@ def _telemetry(environ: Mapping[str, str]) -> Iterator[Check]:
 
 def _notifications(settings: Settings, environ: Mapping[str, str]) -> Iterator[Check]:
     """Send one word to every channel."""
-    from tilth.session.notify import Kind, Word, channels, try_channel
+    from tilth.session.notify import Notice, NoticeKind, channels, try_channel
 
     mask = Mask(known_secrets(settings))
-    word = Word(kind=Kind.TEST, session="", text="This is a test: word from Tilth reaches you.")
+    word = Notice(
+        kind=NoticeKind.TEST, session="", text="This is a test: word from Tilth reaches you."
+    )
     found = channels(settings, environ)
     if not found:
         fix = "set TILTH_NOTIFY or TILTH_NOTIFY_COMMAND"

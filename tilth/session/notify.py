@@ -1,7 +1,7 @@
 """Notifications: word to a person when a run ends or needs one, told from the events alone.
 
 A notifier is a sink beside the log. It sends from a thread of its own, so a slow channel slows no
-run, and what became of each word is told when the run closes. A word that cannot be sent is a
+run, and what became of each notice is told when the run closes. A notice that cannot be sent is a
 warning, never an ending.
 """
 
@@ -32,7 +32,7 @@ COMMAND_TIMEOUT_S = 10.0
 CLOSING_S = 15.0
 
 
-class Kind(StrEnum):
+class NoticeKind(StrEnum):
     """Say what a person is told of."""
 
     END = "end"
@@ -42,10 +42,10 @@ class Kind(StrEnum):
     TEST = "test"
 
 
-class Word(Value):
+class Notice(Value):
     """Hold what a person is told; as JSON it is what the command reads on stdin."""
 
-    kind: Kind
+    kind: NoticeKind
     session: str
     outcome: str | None = None
     exit_code: int | None = None
@@ -59,36 +59,36 @@ class Channel(Protocol):
     @property
     def name(self) -> str: ...
 
-    def send(self, word: Word) -> str | None: ...
+    def send(self, notice: Notice) -> str | None: ...
 
 
 @dataclass(frozen=True)
 class CommandChannel:
-    """Hand a word to a program of the user's, as one JSON on stdin."""
+    """Hand a notice to a program of the user's, as one JSON on stdin."""
 
     argv: tuple[str, ...]
     environ: Mapping[str, str]
     name: str = "command"
 
-    def send(self, word: Word) -> str | None:
-        text = json.dumps(jsonable(word), ensure_ascii=False) + "\n"
+    def send(self, notice: Notice) -> str | None:
+        text = json.dumps(jsonable(notice), ensure_ascii=False) + "\n"
         return give(self.argv, text, timeout_s=COMMAND_TIMEOUT_S, environ=self.environ)
 
 
 @dataclass(frozen=True)
 class AppriseChannel:
-    """Send a word through Apprise to one of the services it knows."""
+    """Send a notice through Apprise to one of the services it knows."""
 
     url: str = field(repr=False)
     name: str = "apprise"
 
-    def send(self, word: Word) -> str | None:
+    def send(self, notice: Notice) -> str | None:
         with warnings.catch_warnings():
             # It uses what a later Python will not have; that is no news to our user.
             warnings.simplefilter("ignore", DeprecationWarning)
-            return self._send(word)
+            return self._send(notice)
 
-    def _send(self, word: Word) -> str | None:
+    def _send(self, notice: Notice) -> str | None:
         try:
             import apprise
         except ImportError:
@@ -98,7 +98,7 @@ class AppriseChannel:
         service = apprise.Apprise()
         if not service.add(self.url):
             return "Apprise does not know such an address"
-        sent = service.notify(body=word.text, title=f"Tilth: {word.kind.replace('_', ' ')}")
+        sent = service.notify(body=notice.text, title=f"Tilth: {notice.kind.replace('_', ' ')}")
         return None if sent else "the service refused it or was not reached"
 
 
@@ -113,7 +113,7 @@ def channels(settings: Settings, environ: Mapping[str, str]) -> tuple[Channel, .
     return tuple(found)
 
 
-def word_of(event: Event, plan: Plan | None = None) -> Word | None:
+def notice_of(event: Event, plan: Plan | None = None) -> Notice | None:
     """Say what a person should hear of an event, if anything."""
     session, task = event.session, event.scope.task_id
     match event.payload:
@@ -125,17 +125,19 @@ def word_of(event: Event, plan: Plan | None = None) -> Word | None:
             why = f": {rest.lstrip('; ')}" if rest.lstrip("; ") else ""
             text = one_line(f"session {session} ended: {reason} (exit {code}){tasks}{why}", 500)
             outcome = str(reason)
-            return Word(kind=Kind.END, session=session, outcome=outcome, exit_code=code, text=text)
+            return Notice(
+                kind=NoticeKind.END, session=session, outcome=outcome, exit_code=code, text=text
+            )
         case OperatorRequested(request=request, kind=kind, text=text) if kind != "answer":
             said = one_line(f"session {session} needs you: {request} ({task}): {text}", 500)
-            return Word(kind=Kind.QUESTION, session=session, task=task, text=said)
+            return Notice(kind=NoticeKind.QUESTION, session=session, task=task, text=said)
         case CapWarning(cap=cap, used=used, limit=limit):
             said = f"session {session} has used {used:g} of {limit:g} ({cap})"
-            return Word(kind=Kind.CAP_WARNING, session=session, task=task, text=said)
+            return Notice(kind=NoticeKind.CAP_WARNING, session=session, task=task, text=said)
         case QuotaWait(until=until, resumed=False):
             end = local_time(until)
             said = one_line(f"session {session} waits for the endpoint's limit until {end}", 500)
-            return Word(kind=Kind.QUOTA_WAIT, session=session, task=task, text=said)
+            return Notice(kind=NoticeKind.QUOTA_WAIT, session=session, task=task, text=said)
     return None
 
 
@@ -148,25 +150,25 @@ class Notifier:
         self._channels = tuple(to)
         self._mask = mask
         self._plan = plan
-        self._waiting: queue.SimpleQueue[tuple[Word, Channel] | None] = queue.SimpleQueue()
-        self._pending: list[tuple[Word, Channel]] = []
-        self._told: queue.SimpleQueue[tuple[Word, Channel, str | None]] = queue.SimpleQueue()
+        self._waiting: queue.SimpleQueue[tuple[Notice, Channel] | None] = queue.SimpleQueue()
+        self._pending: list[tuple[Notice, Channel]] = []
+        self._told: queue.SimpleQueue[tuple[Notice, Channel, str | None]] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
 
     def take(self, event: Event) -> None:
         """Hear an event; it costs the run no more than a place in a queue."""
-        word = word_of(event, self._known_plan() if isinstance(event.payload, Stop) else None)
-        if word is None:
+        notice = notice_of(event, self._known_plan() if isinstance(event.payload, Stop) else None)
+        if notice is None:
             return
         if self._thread is None:
             self._thread = threading.Thread(target=self._send_all, name="notify", daemon=True)
             self._thread.start()
         for channel in self._channels:
-            self._pending.append((word, channel))
-            self._waiting.put((word, channel))
+            self._pending.append((notice, channel))
+            self._waiting.put((notice, channel))
 
     def finish(self, limit_s: float = CLOSING_S) -> tuple[Notified, ...]:
-        """Wait for what is under way, but not for ever, and say what became of each word."""
+        """Wait for what is under way, but not for ever, and say what became of each notice."""
         if self._thread is None:
             return ()
         self._waiting.put(None)
@@ -183,27 +185,27 @@ class Notifier:
     def _results(self, limit_s: float) -> Iterator[Notified]:
         open_ones = list(self._pending)
         while not self._told.empty():
-            word, channel, error = self._told.get()
-            open_ones.remove((word, channel))
-            yield _notified(word, channel, error and self._mask.known(error))
-        for word, channel in open_ones:
+            notice, channel, error = self._told.get()
+            open_ones.remove((notice, channel))
+            yield _notified(notice, channel, error and self._mask.known(error))
+        for notice, channel in open_ones:
             late = f"it was not sent within {limit_s:g} seconds of the end"
-            yield _notified(word, channel, late)
+            yield _notified(notice, channel, late)
 
     def _send_all(self) -> None:
         while (item := self._waiting.get()) is not None:
-            word, channel = item
-            self._told.put((word, channel, try_channel(channel, word)))
+            notice, channel = item
+            self._told.put((notice, channel, try_channel(channel, notice)))
 
 
-def try_channel(channel: Channel, word: Word) -> str | None:
-    """Send a word; whatever a channel may raise is what went wrong."""
+def try_channel(channel: Channel, notice: Notice) -> str | None:
+    """Send a notice; whatever a channel may raise is what went wrong."""
     try:
-        return channel.send(word)
+        return channel.send(notice)
     # A service's own code: it must not end a night's work.
     except Exception as error:  # noqa: BLE001
         return f"{type(error).__name__}: {one_line(str(error))}"
 
 
-def _notified(word: Word, channel: Channel, error: str | None) -> Notified:
-    return Notified(kind=str(word.kind), channel=channel.name, ok=error is None, error=error)
+def _notified(notice: Notice, channel: Channel, error: str | None) -> Notified:
+    return Notified(kind=str(notice.kind), channel=channel.name, ok=error is None, error=error)

@@ -19,7 +19,7 @@ from tilth.git.commits import CommitRecord, squash_message
 from tilth.git.history import open_history
 from tilth.git.source import SourceRepo
 from tilth.git.target import Target
-from tilth.session.selection import Accepted, Doubt, Selection, read_landed, select
+from tilth.session.selection import AcceptedWork, Doubt, Selection, read_landed, select
 
 
 class How(StrEnum):
@@ -107,7 +107,7 @@ def propose(
     there = frozenset(
         task for task, records in landed.items() if not any(r.id in missing for r in records)
     )
-    accepted = Accepted(plan=branch.plan, landed=landed, there=there)
+    accepted = AcceptedWork(plan=branch.plan, landed=landed, there=there)
     selection = select(accepted, only=wishes.only, clean=wishes.clean)
     records = [
         record
@@ -179,7 +179,7 @@ def _can_fast_forward(branch: Branch, target: Target, selection: Selection) -> b
     )
 
 
-def _forward(branch: Branch, frame: Proposal, accepted: Accepted) -> Proposal:
+def _forward(branch: Branch, frame: Proposal, accepted: AcceptedWork) -> Proposal:
     new = set(picking.unreached(branch.source, branch.tip, frame.before))
     commits = tuple(
         _coming(accepted, record, record.id) for record in branch.records if record.id in new
@@ -189,7 +189,7 @@ def _forward(branch: Branch, frame: Proposal, accepted: Accepted) -> Proposal:
 
 
 def _anew(
-    branch: Branch, frame: Proposal, accepted: Accepted, records: Sequence[CommitRecord]
+    branch: Branch, frame: Proposal, accepted: AcceptedWork, records: Sequence[CommitRecord]
 ) -> Proposal:
     """Put each task's change onto the tip, with the seed tests of that task and of no other."""
     source, seeds = branch.source, branch.seeds
@@ -240,7 +240,7 @@ def _squashed(branch: Branch, proposal: Proposal, records: Sequence[CommitRecord
     return proposal.model_copy(update={"after": commit, "how": How.SQUASH, "commits": (one,)})
 
 
-def _coming(accepted: Accepted, record: CommitRecord, commit: str) -> Coming:
+def _coming(accepted: AcceptedWork, record: CommitRecord, commit: str) -> Coming:
     return Coming(
         commit=commit,
         subject=record.subject,

@@ -41,7 +41,7 @@ class LeftBehind(Value):
     why: Behind
 
 
-class Accepted(Value):
+class AcceptedWork(Value):
     """Hold what a session's branch says about its tasks."""
 
     plan: Plan
@@ -92,7 +92,7 @@ def read_landed(
     return landed
 
 
-def select(accepted: Accepted, *, only: Sequence[str] = (), clean: bool = False) -> Selection:
+def select(accepted: AcceptedWork, *, only: Sequence[str] = (), clean: bool = False) -> Selection:
     """Choose what comes along; a wish that cannot be met is refused."""
     _check_wishes(accepted, only)
     doubtful = {task.id for task in accepted.plan.tasks if accepted.doubt(task.id)}
@@ -108,7 +108,7 @@ def select(accepted: Accepted, *, only: Sequence[str] = (), clean: bool = False)
 
 
 def _why_behind(
-    accepted: Accepted,
+    accepted: AcceptedWork,
     task: Task,
     only: Collection[str],
     doubtful: Collection[str],
@@ -126,7 +126,7 @@ def _why_behind(
     return Behind.BUILT_ON_DOUBT if task.id in on_doubt else None
 
 
-def _check_wishes(accepted: Accepted, only: Sequence[str]) -> None:
+def _check_wishes(accepted: AcceptedWork, only: Sequence[str]) -> None:
     known = [task.id for task in accepted.plan.tasks]
     unknown = [wish for wish in only if wish not in known]
     if unknown:
@@ -140,7 +140,7 @@ def _check_wishes(accepted: Accepted, only: Sequence[str]) -> None:
         raise UserError(f"what --only names depends on {', '.join(missing)}: take --only {whole}")
 
 
-def _missing(accepted: Accepted, only: Sequence[str]) -> list[str]:
+def _missing(accepted: AcceptedWork, only: Sequence[str]) -> list[str]:
     plan, brought = accepted.plan, {*only, *accepted.there}
     wished = [task for task in plan.tasks if task.id in only]
     needed = {each.id for task in wished for each in plan.upstream_of(task)} - brought

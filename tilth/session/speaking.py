@@ -143,9 +143,9 @@ def _at_rest(
     with open_desk(session, mask) as desk:
         # First to see whether they make sense: what is refused leaves nothing behind.
         for word in words:
-            understand(desk, word, desk.exchange_for(word))
+            understand(desk, word, desk.listener_for(word))
         take_up_waiting(desk)
-        taken_up = tuple(take_up(desk, word, desk.exchange_for(word)) for word in words)
+        taken_up = tuple(take_up(desk, word, desk.listener_for(word)) for word in words)
     return Spoken(session.id, words, taken_up=taken_up)
 
 

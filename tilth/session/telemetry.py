@@ -27,7 +27,7 @@ _ASKED = frozenset({"true", "1", "span_only", "span_and_event"})
 _PROTOCOLS = {"grpc": "otlp_proto_grpc", "http/protobuf": "otlp_proto_http"}
 
 
-class Fault(StrEnum):
+class SendFault(StrEnum):
     """Say why something was not sent."""
 
     NOT_INSTALLED = "not_installed"
@@ -36,7 +36,7 @@ class Fault(StrEnum):
 
 
 @dataclass(frozen=True)
-class Wanted:
+class WantedExporters:
     """Name the exporters that the environment asks for, by OpenTelemetry's own names."""
 
     traces: str | None
@@ -44,7 +44,7 @@ class Wanted:
     content: bool = False
 
     @classmethod
-    def by(cls, environ: Mapping[str, str]) -> Wanted | None:
+    def by(cls, environ: Mapping[str, str]) -> WantedExporters | None:
         """Read the variables; None where nothing is asked for."""
         if environ.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
             return None
@@ -88,19 +88,19 @@ def open_telemetry(
     environ: Mapping[str, str], state: Callable[[], SessionState]
 ) -> Telemetry | None:
     """Begin to tell, where the environment asks for it; `state` gives the session's as it is."""
-    wanted = Wanted.by(environ)
+    wanted = WantedExporters.by(environ)
     return None if wanted is None else Telemetry(wanted, state)
 
 
 class Telemetry:
     """Send what events say, from a thread."""
 
-    def __init__(self, wanted: Wanted, state: Callable[[], SessionState]) -> None:
+    def __init__(self, wanted: WantedExporters, state: Callable[[], SessionState]) -> None:
         self._wanted = wanted
         self._state = state
         self._waiting: queue.Queue[Span | Point | None] = queue.Queue(_MOST_WAITING)
         self._dropped = 0
-        self._fault: Fault | None = None
+        self._fault: SendFault | None = None
         self._thread = threading.Thread(target=self._work, name="telemetry", daemon=True)
         self._thread.start()
 
@@ -118,9 +118,9 @@ class Telemetry:
         if self._thread.is_alive():
             return f"telemetry was not sent within {CLOSING_S:g} seconds of the end: {_CHECK}"
         match self._fault:
-            case Fault.NOT_INSTALLED:
+            case SendFault.NOT_INSTALLED:
                 return "telemetry was not sent: install `tilth[otel]`"
-            case Fault.NO_EXPORTER:
+            case SendFault.NO_EXPORTER:
                 named = ", ".join(sorted(set(self._wanted.missing())))
                 return f"telemetry was not sent: no opentelemetry-exporter for {named}"
         if self._fault is not None or self._dropped:
@@ -137,16 +137,16 @@ class Telemetry:
         try:
             from tilth.session.otlp import Exporting, NoExporter
         except ImportError:
-            self._fault = Fault.NOT_INSTALLED
+            self._fault = SendFault.NOT_INSTALLED
             return
         try:
             unheard = Exporting(self._wanted.traces, self._wanted.metrics).send(self._items())
-            self._fault = Fault.UNSENT if unheard else None
+            self._fault = SendFault.UNSENT if unheard else None
         except NoExporter:
-            self._fault = Fault.NO_EXPORTER
+            self._fault = SendFault.NO_EXPORTER
         # An exporter's own code: it must not end a night's work, nor be heard of elsewhere.
         except Exception:  # noqa: BLE001
-            self._fault = Fault.UNSENT
+            self._fault = SendFault.UNSENT
 
     def _items(self) -> Iterator[Span | Point | None]:
         """Give what waits, None when it is time to send, until the end."""

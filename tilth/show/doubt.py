@@ -18,7 +18,7 @@ from tilth.contract.outcomes import FailReason
 from tilth.contract.prd import Plan
 from tilth.contract.verdict import Proof
 from tilth.log.state import SessionState
-from tilth.log.task_state import Outcome, TaskState
+from tilth.log.task_state import TaskOutcome, TaskState
 from tilth.show.endings import TaskEnding, ending_of
 from tilth.show.figures import counted, in_the_way, short_sha
 from tilth.show.night_lines import opinion_words
@@ -129,7 +129,7 @@ def doubts(state: SessionState, plan: Plan, landed: Mapping[str, Landed]) -> Map
     found: dict[str, list[_Found]] = {}
     for task_id in [task.id for task in plan.tasks]:
         task = state.task(task_id)
-        if task.outcome is Outcome.OPEN and not task.tampered:
+        if task.outcome is TaskOutcome.OPEN and not task.tampered:
             continue
         found[task_id] = [*_of_the_log(task), *_of_the_score(task, threshold)]
         if task_id in untested:
@@ -254,7 +254,7 @@ def survivors(task: TaskState) -> tuple[str, ...]:
 
 def _of_the_score(task: TaskState, threshold: int) -> Iterator[_Found]:
     score = task.score
-    if score is None or task.outcome is not Outcome.DONE:
+    if score is None or task.outcome is not TaskOutcome.DONE:
         return
     if threshold and threshold <= score < threshold + NEAR_THE_BAR:
         yield _Found(Ground.NEAR_REJECT, f"nearly rejected: score {score}, the bar is {threshold}")

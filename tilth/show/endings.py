@@ -10,7 +10,7 @@ from tilth.contract.outcomes import ExitCode, FailReason, StopReason
 from tilth.contract.prd import Plan, Status
 from tilth.log.events import Stop
 from tilth.log.state import SessionState
-from tilth.log.task_state import Outcome, TaskState
+from tilth.log.task_state import TaskOutcome, TaskState
 
 
 class TaskEnding(StrEnum):
@@ -88,13 +88,13 @@ def task_endings(state: SessionState, plan: Plan | None) -> dict[str, TaskEnding
 
 def ending_of(task: TaskState | None, status: Status | None = None) -> TaskEnding:
     """Say how one task stands, by its state and, where that says nothing, by the plan."""
-    if task is None or (task.outcome is Outcome.OPEN and not task.spend):
+    if task is None or (task.outcome is TaskOutcome.OPEN and not task.spend):
         # Nothing happened to it here; the plan knows what happened before.
         before = {Status.DONE: TaskEnding.DONE, Status.FAILED: TaskEnding.FAILED}
         return before.get(status or Status.PENDING, TaskEnding.WAITING)
-    if task.outcome is Outcome.FAILED:
+    if task.outcome is TaskOutcome.FAILED:
         return TaskEnding.FAILED
-    if task.outcome is Outcome.OPEN:
+    if task.outcome is TaskOutcome.OPEN:
         return TaskEnding.OPEN
     if task.below_bar:
         return TaskEnding.BELOW_BAR

@@ -17,7 +17,7 @@ from tilth.fleet.run import (
     Fleet,
     FleetOptions,
     Phase,
-    Standing,
+    UnitRun,
     check_fleet,
     open_engine,
     run_fleet,
@@ -58,7 +58,7 @@ def fleet(
     if as_json:
         page.json(board.document())
     else:
-        page.line(fleet_lines.tally(checked.standings), Tone.HEAD)
+        page.line(fleet_lines.tally(checked.unit_runs), Tone.HEAD)
     return checked.exit_code
 
 
@@ -88,7 +88,7 @@ class Board:
         self._foot = foot if not silent and wants_live(foot, environ) else None
         self._live: Live | None = None
         self._rows: dict[str, SessionRow] = {}
-        self._width = max(len(one_line(each.unit.name)) for each in fleet.standings)
+        self._width = max(len(one_line(each.unit.name)) for each in fleet.unit_runs)
 
     def __enter__(self) -> Board:
         return self
@@ -96,57 +96,57 @@ class Board:
     def __exit__(self, *_: object) -> None:
         self._wipe()
 
-    def began(self, standing: Standing) -> None:
-        row = self._row(standing)
-        self._line(standing, fleet_lines.began(standing, session=row.session if row else None))
+    def began(self, unit_run: UnitRun) -> None:
+        row = self._row(unit_run)
+        self._line(unit_run, fleet_lines.began(unit_run, session=row.session if row else None))
 
-    def ended(self, standing: Standing) -> None:
-        self._look_at(standing)
-        self._line(standing, *fleet_lines.ended(standing, self._row(standing)))
-        for note in standing.report.notes if standing.report else ():
-            self._notice(standing, note)
+    def ended(self, unit_run: UnitRun) -> None:
+        self._look_at(unit_run)
+        self._line(unit_run, *fleet_lines.ended(unit_run, self._row(unit_run)))
+        for note in unit_run.report.notes if unit_run.report else ():
+            self._notice(unit_run, note)
 
-    def look(self, standings: Iterable[Standing]) -> None:
-        for standing in standings:
-            if standing.phase is Phase.RUNNING:
-                self._look_at(standing)
+    def look(self, unit_runs: Iterable[UnitRun]) -> None:
+        for unit_run in unit_runs:
+            if unit_run.phase is Phase.RUNNING:
+                self._look_at(unit_run)
         self._draw()
 
     def document(self) -> dict[str, object]:
         """Give the whole fleet as JSON data."""
-        units = [fleet_lines.document(each, self._row(each)) for each in self._fleet.standings]
+        units = [fleet_lines.document(each, self._row(each)) for each in self._fleet.unit_runs]
         return {"exit_code": int(self._fleet.exit_code), "units": units}
 
-    def _row(self, standing: Standing) -> SessionRow | None:
+    def _row(self, unit_run: UnitRun) -> SessionRow | None:
         """Read where a unit's session stands, if it has one by now."""
         with suppress(CorruptSession):
-            entry = self._fleet.register.entry(standing.unit.name)
+            entry = self._fleet.register.entry(unit_run.unit.name)
             place = self._fleet.sessions / entry.session if entry else None
             return read_row(place) if place and place.is_dir() else None
         return None
 
-    def _look_at(self, standing: Standing) -> None:
-        row, name = self._row(standing), standing.unit.name
+    def _look_at(self, unit_run: UnitRun) -> None:
+        row, name = self._row(unit_run), unit_run.unit.name
         if row is None or row.fault:
             return
-        if name in self._rows or standing.tries == 1:
+        if name in self._rows or unit_run.tries == 1:
             for text, tone in fleet_lines.task_lines(self._rows.get(name), row):
-                self._line(standing, text, tone)
+                self._line(unit_run, text, tone)
         self._rows[name] = row
 
-    def _line(self, standing: Standing, text: str, tone: Tone = Tone.PLAIN) -> None:
+    def _line(self, unit_run: UnitRun, text: str, tone: Tone = Tone.PLAIN) -> None:
         if self._page is None:
             return
         when = clock_time(stamp(SystemClock().now()))
-        name = one_line(standing.unit.name)
+        name = one_line(unit_run.unit.name)
         self._wipe()
         self._page.line(f"{when} {name:<{self._width}}  {one_line(text, 400)}", tone)
         self._out.flush()
 
-    def _notice(self, standing: Standing, note: str) -> None:
+    def _notice(self, unit_run: UnitRun, note: str) -> None:
         if self._page is not None:
             self._wipe()
-            tell(f"{one_line(standing.unit.name)}: {one_line(note, 400)}")
+            tell(f"{one_line(unit_run.unit.name)}: {one_line(note, 400)}")
 
     def _draw(self) -> None:
         """Draw the table below whatever was printed last."""
@@ -171,8 +171,8 @@ class Board:
             table.add_column(
                 Text(column.title), justify="right" if column.right else "left", no_wrap=True
             )
-        for standing in self._fleet.standings:
-            row = fleet_lines.cells(standing, self._rows.get(standing.unit.name))
+        for unit_run in self._fleet.unit_runs:
+            row = fleet_lines.cells(unit_run, self._rows.get(unit_run.unit.name))
             table.add_row(*(Text(one_line(cell.text), STYLES[cell.tone]) for cell in row))
         return table
 

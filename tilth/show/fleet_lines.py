@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from tilth.contract.outcomes import ExitCode
-from tilth.fleet.run import Phase, Standing
+from tilth.fleet.run import Phase, UnitRun
 from tilth.show import figures
 from tilth.show.note import Tone
 from tilth.show.session_list import cost
@@ -33,31 +33,31 @@ _ENDINGS = {
 }
 
 
-def state_of(standing: Standing) -> tuple[str, Tone]:
+def state_of(unit_run: UnitRun) -> tuple[str, Tone]:
     """Say where a unit stands in a word or two."""
-    match standing.phase:
+    match unit_run.phase:
         case Phase.WAITING:
             return "waiting", Tone.QUIET
         case Phase.RUNNING:
-            again = f", try {standing.tries}" if standing.tries > 1 else ""
+            again = f", try {unit_run.tries}" if unit_run.tries > 1 else ""
             return f"running{again}", Tone.HEAD
         case Phase.ENDED:
-            return _ENDINGS[standing.exit_code]
+            return _ENDINGS[unit_run.exit_code]
 
 
-def began(standing: Standing, *, session: str | None) -> str:
+def began(unit_run: UnitRun, *, session: str | None) -> str:
     """Say that a unit is begun, or gone on with."""
     what = f"goes on with session {session}" if session else "started"
-    return f"{what} (try {standing.tries})" if standing.tries > 1 else what
+    return f"{what} (try {unit_run.tries})" if unit_run.tries > 1 else what
 
 
-def ended(standing: Standing, row: SessionRow | None) -> tuple[str, Tone]:
+def ended(unit_run: UnitRun, row: SessionRow | None) -> tuple[str, Tone]:
     """Say how a unit ended, or that it is run again."""
-    report = standing.report
+    report = unit_run.report
     error = report.error if report and report.error else ""
-    if standing.phase is not Phase.ENDED:
+    if unit_run.phase is not Phase.ENDED:
         return f"lost: {error}; it is run again", Tone.WARN
-    word, tone = _ENDINGS[standing.exit_code]
+    word, tone = _ENDINGS[unit_run.exit_code]
     session = f"session {row.session}" if row else ""
     return figures.joined((word, *_figures(row), session, error)), tone
 
@@ -75,12 +75,12 @@ def task_lines(before: SessionRow | None, now: SessionRow) -> Iterator[tuple[str
     yield from ((f"{task} failed", Tone.BAD) for task in now.failed if task not in known)
 
 
-def cells(standing: Standing, row: SessionRow | None) -> Sequence[Cell]:
+def cells(unit_run: UnitRun, row: SessionRow | None) -> Sequence[Cell]:
     """Give a unit as a row of the table."""
-    state, tone = state_of(standing)
+    state, tone = state_of(unit_run)
     known = row is not None and not row.fault
     return (
-        Cell(standing.unit.name),
+        Cell(unit_run.unit.name),
         Cell(state, tone),
         Cell(f"{row.done}/{row.total}" if row and known else ""),
         Cell(cost(row) if row and known else ""),
@@ -88,26 +88,26 @@ def cells(standing: Standing, row: SessionRow | None) -> Sequence[Cell]:
     )
 
 
-def tally(standings: Iterable[Standing]) -> str:
+def tally(unit_runs: Iterable[UnitRun]) -> str:
     """Say how a fleet ended as a whole."""
-    ends = (state_of(each)[0] if each.report else "not begun" for each in standings)
+    ends = (state_of(each)[0] if each.report else "not begun" for each in unit_runs)
     counts = Counter(ends)
     units = figures.counted(sum(counts.values()), "unit")
     return f"{units}: " + ", ".join(f"{number} {word}" for word, number in counts.items())
 
 
-def document(standing: Standing, row: SessionRow | None) -> dict[str, Any]:
+def document(unit_run: UnitRun, row: SessionRow | None) -> dict[str, Any]:
     """Give a unit as JSON data."""
-    report, known = standing.report, row is not None and not row.fault
+    report, known = unit_run.report, row is not None and not row.fault
     return {
-        "name": standing.unit.name,
-        "bundle": standing.unit.bundle,
-        "repo": standing.unit.repo,
+        "name": unit_run.unit.name,
+        "bundle": unit_run.unit.bundle,
+        "repo": unit_run.unit.repo,
         "session": row.session if row else None,
         "branch": row.branch if row and known else None,
         "status": row.status if row else None,
-        "exit_code": int(standing.exit_code),
-        "begun": standing.tries,
+        "exit_code": int(unit_run.exit_code),
+        "begun": unit_run.tries,
         "tasks_done": row.done if row and known else 0,
         "tasks_total": row.total if row and known else 0,
         "cost_usd": round(row.cost_usd, 9) if row and known else 0.0,

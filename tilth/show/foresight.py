@@ -6,11 +6,11 @@ from tilth.base.values import Value
 from tilth.contract.outcomes import StopReason
 from tilth.log.events import Forecasted
 from tilth.log.state import ForecastNote, SessionState
-from tilth.log.task_state import Outcome
+from tilth.log.task_state import TaskOutcome
 from tilth.show import figures
 from tilth.show.night_lines import forecast_words, money_range, whole_range
 from tilth.show.times import clock_time
-from tilth.task.forecast import Forecast, Span, held
+from tilth.task.forecast import Forecast, Range, held
 
 # Where a run ended otherwise, what it would have reached is not known.
 _FAIR_ENDS = frozenset({StopReason.ALL_DONE, StopReason.WALL_CLOCK})
@@ -23,8 +23,8 @@ class Foreseen(Value):
     by: str | None = None
     basis: int = 0
     remaining: int = 0
-    done: Span | None = None
-    cost_usd: Span | None = None
+    done: Range | None = None
+    cost_usd: Range | None = None
     came_done: int = 0
     came_cost_usd: float | None = None
     held: bool | None = None
@@ -54,7 +54,7 @@ def foreseen(state: SessionState) -> Foreseen | None:
 
 
 def _came(state: SessionState, note: ForecastNote) -> tuple[int, float | None]:
-    done = sum(task.outcome is Outcome.DONE for task in state.tasks.values()) - note.done
+    done = sum(task.outcome is TaskOutcome.DONE for task in state.tasks.values()) - note.done
     # A person may have sent back what was done by then.
     done = max(0, done)
     cost = round(state.work_usd - note.cost_usd, 9) if state.spent.cost_known else None

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from tilth.contract.outcomes import ExitCode
 from tilth.log.events import Stop
-from tilth.log.task_state import Outcome, TaskState
+from tilth.log.task_state import TaskOutcome, TaskState
 from tilth.session.session import SessionStatus
 from tilth.show import figures
 from tilth.show.doubt import Ground, recorded_reasons
@@ -92,7 +92,7 @@ def _row(task_id: str, ending: TaskEnding, now: Progress) -> str:
 
 def _spent(now: Progress) -> str:
     spent = now.state.spent
-    done = sum(task.outcome is Outcome.DONE for task in now.state.tasks.values())
+    done = sum(task.outcome is TaskOutcome.DONE for task in now.state.tasks.values())
     each = ""
     if done and spent.cost_known:
         each = f"{figures.money(spent.cost_usd / done)} per accepted task"
@@ -119,7 +119,7 @@ def _flags(task: TaskState) -> Iterator[str]:
     for reason in recorded_reasons(task):
         if reason.ground is Ground.REJECTED:
             many = sum(not entry.accepted for entry in task.ledger) >= _MANY_REJECTIONS
-            if not many or task.outcome is not Outcome.DONE:
+            if not many or task.outcome is not TaskOutcome.DONE:
                 continue
         if reason.ground is not Ground.FAILED:
             yield reason.text

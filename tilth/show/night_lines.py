@@ -10,7 +10,7 @@ from tilth.show import figures
 from tilth.show.note import Note, Tone
 from tilth.show.progress import Progress
 from tilth.show.times import clock_time, minute
-from tilth.task.forecast import Span
+from tilth.task.forecast import Range
 
 
 def waited(wait: QuotaWait, now: Progress) -> Iterator[Note]:
@@ -41,18 +41,18 @@ def forecast_words(said: Forecasted) -> str:
     return figures.joined((f"{done} {tasks} likely done{by}", each, cost, basis))
 
 
-def whole_range(span: Span) -> str:
+def whole_range(span: Range) -> str:
     """Write a range of counts."""
     low, high = round(span.low), round(span.high)
     return str(low) if low == high else f"{low} to {high}"
 
 
-def money_range(span: Span) -> str:
+def money_range(span: Range) -> str:
     """Write a range of dollars."""
     return f"{figures.money(span.low)} to {figures.money(span.high)}"
 
 
-def _time_range(span: Span) -> str:
+def _time_range(span: Range) -> str:
     return f"{figures.clock(span.low)} to {figures.clock(span.high)}"
 
 

@@ -17,7 +17,7 @@ from tilth.contract.prd import Plan, Task
 from tilth.contract.verdict import concern_id
 from tilth.log.events import EvaluatorVerdict
 from tilth.log.state import SessionState
-from tilth.log.task_state import Outcome, TaskState
+from tilth.log.task_state import TaskOutcome, TaskState
 from tilth.show.doubt import Doubt, Landed, Reason, doubts, survivors
 from tilth.show.endings import DONE_ENDINGS, TaskEnding, tally, task_endings, why_stopped
 from tilth.show.foresight import Foreseen, foreseen
@@ -173,7 +173,7 @@ def make_report(given: Material) -> Report:
         for task in given.plan.tasks
     )
     ranked = sorted((task for task in tasks if task.reasons), key=_rank)
-    accepted = [task for task in tasks if state.task(task.id).outcome is Outcome.DONE]
+    accepted = [task for task in tasks if state.task(task.id).outcome is TaskOutcome.DONE]
     cost = Cost.of(state.spent)
     return Report(
         session=given.session,

@@ -17,7 +17,7 @@ from tilth.contract.prd import Plan, Status
 from tilth.gate.tampering import suspicious_lines
 from tilth.log.events import Committed
 from tilth.log.state import SessionState
-from tilth.log.task_state import Outcome
+from tilth.log.task_state import TaskOutcome
 from tilth.session.session import Session
 from tilth.show.doubt import Landed
 from tilth.show.next_commands import next_commands
@@ -103,7 +103,7 @@ def _commits(state: SessionState, plan: Plan) -> Iterator[tuple[str, Committed]]
     for planned in plan.tasks:
         task = state.task(planned.id)
         made = state.commits.get(task.landed or "")
-        if made is None or task.outcome is Outcome.OPEN:
+        if made is None or task.outcome is TaskOutcome.OPEN:
             continue
         if not (OBJECT_NAME.fullmatch(made.parent) and OBJECT_NAME.fullmatch(made.commit)):
             raise CorruptSession(f"{planned.id} names no git object: {made.commit!r}")

@@ -9,11 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from tilth.base.clock import Clock
 from tilth.base.errors import CapReached, PromptTooLong, ProviderError, QuotaReached
-from tilth.base.interrupt import Interrupt
 from tilth.config.secrets import Mask
-from tilth.config.settings import Settings
 from tilth.contract.outcomes import StopReason
 from tilth.log.events import (
     CacheWarning,
@@ -26,9 +23,9 @@ from tilth.log.events import (
 )
 from tilth.model.caching import CacheTrail
 from tilth.model.messages import Block, Conversation, Model, OnRetry, RetryNotice, Turn
-from tilth.task.budget import Caps, Meter, Reading, readings
-from tilth.task.night import UNTIL, Night
-from tilth.task.quota_wait import go_on_waiting, wait_for_quota
+from tilth.task.budget import CapReading, Caps, Meter, readings
+from tilth.task.night import UNTIL
+from tilth.task.quota_wait import Sleeper, go_on_waiting, wait_for_quota
 from tilth.task.trimming import shorter_calls, shorter_results
 
 _MORE_ROOM = (
@@ -39,17 +36,11 @@ _MORE_ROOM = (
 CACHE = "prompt cache"
 
 
-class Account(Protocol):
+class Account(Sleeper, Protocol):
     """Be what a call is charged to: its limits, its spend and its record. A bench is one."""
 
     @property
-    def settings(self) -> Settings: ...
-
-    @property
     def emit(self) -> Emit: ...
-
-    @property
-    def clock(self) -> Clock: ...
 
     @property
     def mask(self) -> Mask: ...
@@ -58,16 +49,10 @@ class Account(Protocol):
     def meter(self) -> Meter: ...
 
     @property
-    def interrupt(self) -> Interrupt: ...
-
-    @property
     def started(self) -> float: ...
 
     @property
     def warned(self) -> set[str]: ...
-
-    @property
-    def night(self) -> Night: ...
 
 
 def open_conversation(
@@ -122,7 +107,7 @@ def check_stop(account: Account) -> None:
             raise CapReached(reading.reason, _cap_message(reading))
 
 
-def _readings(account: Account) -> tuple[Reading, ...]:
+def _readings(account: Account) -> tuple[CapReading, ...]:
     settings = account.settings
     caps = Caps(
         tokens=settings.max_tokens,
@@ -150,7 +135,7 @@ def _first_to_warn(account: Account, setting: str) -> bool:
     return len(account.warned) > before
 
 
-def _cap_message(reading: Reading) -> str:
+def _cap_message(reading: CapReading) -> str:
     if reading.setting == UNTIL:
         return "the time given by --until is over; go on with `tilth resume`, with a later --until"
     return f"{reading.used:g} of {reading.limit:g} is used; raise {reading.setting} to go on"

@@ -17,11 +17,9 @@ from tilth.base.clock import Clock, stamp
 from tilth.base.interrupt import Interrupt
 from tilth.config.secrets import Mask
 from tilth.config.settings import Settings
-from tilth.contract.operator_requests import OperatorRequest
 from tilth.contract.outcomes import StopReason
 from tilth.contract.prd import Plan, Task
 from tilth.contract.rules import Rules
-from tilth.contract.verdict import LedgerEntry
 from tilth.gate.evidence import Mutated, Probed
 from tilth.gate.findings import Baseline, Validation
 from tilth.git.changes import Change, Frozen, Merged
@@ -32,8 +30,8 @@ from tilth.task.budget import Meter, Spend
 from tilth.task.evidence_record import EvidenceRecord
 from tilth.task.leftovers import Leftovers
 from tilth.task.night import Night
-from tilth.task.tool_outcome import Blocked, Outcome
-from tilth.task.words import Words
+from tilth.task.tool_outcome import Blocked, ToolOutcome
+from tilth.task.words import WordRecord, Words
 
 
 class Tools(Protocol):
@@ -44,7 +42,7 @@ class Tools(Protocol):
 
     def blocked(self, call: ToolCall) -> Blocked | None: ...
 
-    def run(self, call: ToolCall) -> Outcome: ...
+    def run(self, call: ToolCall) -> ToolOutcome: ...
 
 
 class Gate(Protocol):
@@ -122,26 +120,14 @@ class Tree(Protocol):
     def drop_aside(self, ref: str) -> None: ...
 
 
-class Record(Protocol):
+class Record(WordRecord, Protocol):
     """Keep the session's files."""
-
-    @property
-    def id(self) -> str: ...
-
-    @property
-    def plan(self) -> Plan: ...
 
     @property
     def seed_tests(self) -> Path: ...
 
     @property
     def start_commit(self) -> str: ...
-
-    def save_task(self, task: Task) -> Plan: ...
-
-    def append_ledger_entry(self, entry: LedgerEntry) -> int: ...
-
-    def read_ledger(self, task_id: str) -> tuple[LedgerEntry, ...]: ...
 
     def append_progress(self, line: str, *, again: bool = False) -> None: ...
 
@@ -150,10 +136,6 @@ class Record(Protocol):
     def seed_meta(self) -> Mapping[str, Any]: ...
 
     def save_learnings(self, task: Task, learnings: Sequence[str]) -> None: ...
-
-    def append_request(self, request: OperatorRequest) -> None: ...
-
-    def requests(self) -> tuple[OperatorRequest, ...]: ...
 
     def close_out(self, reason: StopReason, spend: Mapping[Role, Spend]) -> None: ...
 

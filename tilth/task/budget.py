@@ -106,7 +106,7 @@ class Meter:
         return sum(spend.unpriced_calls for spend in self.by_role.values())
 
 
-class Reading(Value):
+class CapReading(Value):
     """Hold one cap: what is used of it and what it allows."""
 
     reason: StopReason
@@ -123,7 +123,7 @@ class Reading(Value):
         return self.used >= WARN_AT * self.limit
 
 
-def readings(meter: Meter, elapsed_s: float, caps: Caps) -> tuple[Reading, ...]:
+def readings(meter: Meter, elapsed_s: float, caps: Caps) -> tuple[CapReading, ...]:
     """Read every cap of the session, in the order in which they stop it."""
     amounts = {
         StopReason.WALL_CLOCK: (elapsed_s / 60, caps.wall_clock_s / 60),
@@ -131,6 +131,8 @@ def readings(meter: Meter, elapsed_s: float, caps: Caps) -> tuple[Reading, ...]:
         StopReason.COST_CAP: (meter.cost_usd, caps.cost_usd),
     }
     return tuple(
-        Reading(reason=reason, setting=setting, used=amounts[reason][0], limit=amounts[reason][1])
+        CapReading(
+            reason=reason, setting=setting, used=amounts[reason][0], limit=amounts[reason][1]
+        )
         for reason, setting in CAP_SETTINGS.items()
     )

@@ -17,7 +17,7 @@ from enum import StrEnum
 from tilth.base.values import Value
 
 
-class Kind(StrEnum):
+class CheckKind(StrEnum):
     """Say what a check looks at."""
 
     TESTS = "tests"
@@ -31,15 +31,15 @@ class Kind(StrEnum):
 class Check(Value):
     """Hold one check: what is run, on what; nothing named means everything there is."""
 
-    kind: Kind
+    kind: CheckKind
     tool: str
     targets: frozenset[str] = frozenset()
     narrowed: bool = False
 
     def covers(self, other: Check) -> bool:
         """Tell whether passing this one shows already what the other would show."""
-        if other.kind is Kind.SMOKE:
-            return self.kind in (Kind.SMOKE, Kind.TESTS)
+        if other.kind is CheckKind.SMOKE:
+            return self.kind in (CheckKind.SMOKE, CheckKind.TESTS)
         if (self.kind, self.tool) != (other.kind, other.tool):
             return False
         return self == other or self.runs_all_of(other)
@@ -52,19 +52,19 @@ class Check(Value):
 
 
 _TOOLS = {
-    "pytest": Kind.TESTS,
-    "py.test": Kind.TESTS,
-    "unittest": Kind.TESTS,
-    "tox": Kind.TESTS,
-    "nox": Kind.TESTS,
-    "flake8": Kind.LINT,
-    "pylint": Kind.LINT,
-    "pyflakes": Kind.LINT,
-    "compileall": Kind.LINT,
-    "py_compile": Kind.LINT,
-    "mypy": Kind.TYPES,
-    "pyright": Kind.TYPES,
-    "black": Kind.FORMAT,
+    "pytest": CheckKind.TESTS,
+    "py.test": CheckKind.TESTS,
+    "unittest": CheckKind.TESTS,
+    "tox": CheckKind.TESTS,
+    "nox": CheckKind.TESTS,
+    "flake8": CheckKind.LINT,
+    "pylint": CheckKind.LINT,
+    "pyflakes": CheckKind.LINT,
+    "compileall": CheckKind.LINT,
+    "py_compile": CheckKind.LINT,
+    "mypy": CheckKind.TYPES,
+    "pyright": CheckKind.TYPES,
+    "black": CheckKind.FORMAT,
 }
 _BEFORE = frozenset({"env", "time", "nice", "command", "exec", "uv", "poetry", "pdm", "hatch"})
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=.*")
@@ -89,12 +89,12 @@ def passed(command: str, checks: Sequence[Check], exit_code: int, output: str) -
     """Tell whether every check of a command was seen to pass."""
     if exit_code != 0 or _BAD.search(output):
         return False
-    if any(check.kind is Kind.TESTS for check in checks):
+    if any(check.kind is CheckKind.TESTS for check in checks):
         return ran_tests(output) > 0
     # Behind a pipe or an `||` the exit code is another command's: only a word shows the end.
     hidden = re.search(r"\|", command) is not None
     return not hidden or all(
-        check.kind is Kind.SMOKE or "All checks passed" in output or "no issues" in output
+        check.kind is CheckKind.SMOKE or "All checks passed" in output or "no issues" in output
         for check in checks
     )
 
@@ -107,7 +107,7 @@ def ran_tests(output: str) -> int:
 
 def ran_none(checks: Sequence[Check], output: str) -> bool:
     """Tell whether a test command says of itself that it ran no test at all."""
-    if not any(check.kind is Kind.TESTS for check in checks) or ran_tests(output):
+    if not any(check.kind is CheckKind.TESTS for check in checks) or ran_tests(output):
         return False
     return bool(_NO_TESTS.search(output) or "0" in _RAN.findall(output))
 
@@ -139,7 +139,7 @@ def _check(words: list[str], validators: Sequence[Sequence[str]]) -> Check | Non
         return None
     for validator in validators:
         if list(validator) == words[: len(validator)]:
-            return Check(kind=Kind.VALIDATOR, tool=" ".join(validator))
+            return Check(kind=CheckKind.VALIDATOR, tool=" ".join(validator))
     name, rest = words[0].rsplit("/", 1)[-1], words[1:]
     if _PYTHON.fullmatch(words[0]):
         return _python(rest)
@@ -171,7 +171,7 @@ def _python(rest: list[str]) -> Check | None:
     if rest[:1] == ["-m"] and len(rest) > 1:
         return _known(rest[1], rest[2:])
     if rest[:1] == ["-c"] and len(rest) > 1 and _tries_code(rest[1]):
-        return Check(kind=Kind.SMOKE, tool="python")
+        return Check(kind=CheckKind.SMOKE, tool="python")
     return None
 
 
@@ -195,20 +195,20 @@ def _tries_code(source: str) -> bool:
 def _known(name: str, rest: list[str]) -> Check | None:
     if name == "ruff":
         verb, rest = (rest[0], rest[1:]) if rest else ("", [])
-        kind = {"check": Kind.LINT, "format": Kind.FORMAT}.get(verb)
+        kind = {"check": CheckKind.LINT, "format": CheckKind.FORMAT}.get(verb)
         return None if kind is None else _on_targets(kind, "ruff", rest)
     kind = _TOOLS.get(name)
     tool = "pytest" if name == "py.test" else name
     return None if kind is None else _on_targets(kind, tool, rest)
 
 
-def _on_targets(kind: Kind, tool: str, rest: list[str]) -> Check:
+def _on_targets(kind: CheckKind, tool: str, rest: list[str]) -> Check:
     targets, narrowed, skip = set[str](), False, False
     for word in rest:
         if skip:
             skip = False
         elif word.startswith("-"):
-            narrowed = narrowed or (kind is Kind.TESTS and word.split("=")[0] in _NARROWING)
+            narrowed = narrowed or (kind is CheckKind.TESTS and word.split("=")[0] in _NARROWING)
             skip = word in _TAKES_VALUE
         elif word not in (".", "./"):
             targets.add(word.removeprefix("./").rstrip("/"))

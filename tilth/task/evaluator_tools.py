@@ -22,7 +22,7 @@ from tilth.task.asking import check_stop
 from tilth.task.attempt import Attempt
 from tilth.task.bench import Bench, Tools
 from tilth.task.evidence import run_probe
-from tilth.task.tool_outcome import Outcome
+from tilth.task.tool_outcome import ToolOutcome
 
 
 class ProbeArguments(Value):
@@ -92,26 +92,26 @@ class EvaluatorTools:
     def _readers(self) -> Tools:
         return self._bench.open_readers(self._bench.gate.files_of(self._tree))
 
-    def _outcome(self, call: ToolCall) -> Outcome:
+    def _outcome(self, call: ToolCall) -> ToolOutcome:
         if call.name == RUN_PROBE.name:
             return self._probe(call)
         names = [spec.name for spec in self._readers.specs]
         if call.name not in names:
             every = ", ".join([*names, RUN_PROBE.name, SUBMIT_VERDICT.name])
-            return Outcome(content=f"there is no such tool: use one of {every}", is_error=True)
+            return ToolOutcome(content=f"there is no such tool: use one of {every}", is_error=True)
         return self._readers.run(call)
 
-    def _probe(self, call: ToolCall) -> Outcome:
+    def _probe(self, call: ToolCall) -> ToolOutcome:
         try:
             test = _test(call)
         except Unreadable as error:
-            return Outcome(content=str(error), is_error=True)
+            return ToolOutcome(content=str(error), is_error=True)
         known = self._bench.evidence.told(self._tree, test)
         if known is not None:
-            return Outcome(content=known.content)
+            return ToolOutcome(content=known.content)
         attempt, plan = self._attempt, self._bench.record.plan
         found = self._bench.gate.probe(attempt.task, plan, attempt.base, self._tree, test)
-        return Outcome(content=f"The probe was run: {found.render()}")
+        return ToolOutcome(content=f"The probe was run: {found.render()}")
 
     def _give(
         self, conversation: str, call: ToolCall, content: str, is_error: bool, duration_ms: int

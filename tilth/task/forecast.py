@@ -24,7 +24,7 @@ class Past(Value):
     iterations: int
 
 
-class Span(Value):
+class Range(Value):
     """Hold what is likely: between these two in eight of ten cases."""
 
     low: float
@@ -37,10 +37,10 @@ class Forecast(Value):
     basis: int
     remaining: int
     seconds_left: float | None
-    task_seconds: Span
-    seconds: Span
-    cost_usd: Span | None
-    done: Span | None
+    task_seconds: Range
+    seconds: Range
+    cost_usd: Range | None
+    done: Range | None
 
     @property
     def gives_a_chance(self) -> bool:
@@ -63,8 +63,8 @@ def forecast(
         remaining=remaining,
         seconds_left=seconds_left,
         task_seconds=each,
-        seconds=Span(low=each.low * rows, high=each.high * rows),
-        cost_usd=price and Span(low=price.low * remaining, high=price.high * remaining),
+        seconds=Range(low=each.low * rows, high=each.high * rows),
+        cost_usd=price and Range(low=price.low * remaining, high=price.high * remaining),
         done=None if seconds_left is None else _done(each, remaining, seconds_left, jobs),
     )
 
@@ -77,20 +77,20 @@ def held(foreseen: Forecast, done: int, cost_usd: float | None) -> bool:
     return in_time and foreseen.cost_usd.low <= cost_usd <= foreseen.cost_usd.high
 
 
-def _done(each: Span, remaining: int, seconds_left: float, jobs: int) -> Span:
+def _done(each: Range, remaining: int, seconds_left: float, jobs: int) -> Range:
     lanes = max(1, jobs)
 
     def fit(seconds: float) -> int:
         return remaining if seconds <= 0 else min(remaining, int(seconds_left / seconds) * lanes)
 
-    return Span(low=fit(each.high), high=fit(each.low))
+    return Range(low=fit(each.high), high=fit(each.low))
 
 
-def _span(numbers: Sequence[float]) -> Span:
+def _span(numbers: Sequence[float]) -> Range:
     low, high = quantile(numbers, LOW), quantile(numbers, HIGH)
     if len(numbers) < ENOUGH:
-        return Span(low=low / STRETCH, high=high * STRETCH)
-    return Span(low=low, high=high)
+        return Range(low=low / STRETCH, high=high * STRETCH)
+    return Range(low=low, high=high)
 
 
 def quantile(numbers: Sequence[float], share: float) -> float:

@@ -9,7 +9,7 @@ from tilth.contract.verdict import LedgerEntry
 from tilth.task import acceptance
 from tilth.task.attempt import Attempt
 from tilth.task.bench import Bench, RunContext
-from tilth.task.words import Exchange, lands, take_up, waiting
+from tilth.task.words import Listener, lands, take_up, waiting
 
 
 def hear(bench: Bench, attempt: Attempt | None = None) -> None:
@@ -59,7 +59,7 @@ def _is_for(word: OperatorWord, attempt: Attempt | None) -> bool:
 def _take_up(bench: Bench, word: OperatorWord, attempt: Attempt | None) -> None:
     if bench.queued and attempt is not None and word.task is None:
         word = word.model_copy(update={"task": attempt.task.id})
-    spoken = take_up(bench, word, _exchange(attempt) if attempt else None)
+    spoken = take_up(bench, word, _listener(attempt) if attempt else None)
     if attempt is not None and spoken.note is not None:
         attempt.notes.append(spoken.note)
 
@@ -73,11 +73,11 @@ def deliver(attempt: Attempt) -> None:
 
 def hear_verdict(bench: Bench, attempt: Attempt, call_id: str) -> LedgerEntry | None:
     """Give a person's reject of the case under review, if one has come: it ends the review."""
-    exchange = _exchange(attempt, case=call_id)
+    listener = _listener(attempt, case=call_id)
     with bench.one_at_a_time:
         for word in waiting(bench):
             if word.verb is Verb.REJECT and word.task == attempt.task.id:
-                return take_up(bench, word, exchange).entry
+                return take_up(bench, word, listener).entry
     return None
 
 
@@ -88,5 +88,5 @@ def hear_stop(context: RunContext) -> None:
             take_up(context, word, None)
 
 
-def _exchange(attempt: Attempt, case: str | None = None) -> Exchange:
-    return Exchange(attempt.task.id, attempt.conversation.id, attempt.emit, case)
+def _listener(attempt: Attempt, case: str | None = None) -> Listener:
+    return Listener(attempt.task.id, attempt.conversation.id, attempt.emit, case)

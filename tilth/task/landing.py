@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol
 
 from tilth.config.settings import OnExhausted
 from tilth.contract.operator_requests import OperatorRequest, still_open
@@ -208,16 +208,7 @@ def keep_aside(bench: Bench, attempt: Attempt, tree: str, message: CommitMessage
     ref = set_aside_ref(bench.record.id, attempt.task.id)
     message = _without_secrets(bench, message)
     commit = bench.tree.keep_aside(ref, tree=tree, parent=attempt.base, message=message)
-    attempt.emit(
-        Committed(
-            commit=commit,
-            tree=tree,
-            parent=attempt.base,
-            kind="failed",
-            subject=message.subject,
-            ref=ref,
-        )
-    )
+    _tell_commit(attempt, commit, tree, message, kind="failed", ref=ref)
 
 
 def _remark(landed: Landed) -> str:
@@ -236,21 +227,40 @@ def _shown(score: int | None) -> str:
     return "unknown" if score is None else str(score)
 
 
-def _commit(bench: Bench, attempt: Worked, tree: str, message: CommitMessage, *, kind: str) -> str:
+def _commit(
+    bench: Bench,
+    attempt: Worked,
+    tree: str,
+    message: CommitMessage,
+    *,
+    kind: Literal["done", "failed"],
+) -> str:
     message = _without_secrets(bench, message)
     commit = bench.tree.commit(tree=tree, parent=attempt.base, message=message)
+    _tell_commit(attempt, commit, tree, message, kind=kind, ref=bench.tree.branch)
+    return commit
+
+
+def _tell_commit(
+    attempt: Worked,
+    commit: str,
+    tree: str,
+    message: CommitMessage,
+    *,
+    kind: Literal["done", "failed"],
+    ref: str,
+) -> None:
     attempt.emit(
         Committed(
             commit=commit,
             tree=tree,
             parent=attempt.base,
-            kind="done" if kind == "done" else "failed",
+            kind=kind,
             subject=message.subject,
-            ref=bench.tree.branch,
+            ref=ref,
             evaluator_check=message.check,
         )
     )
-    return commit
 
 
 def _without_secrets(bench: Bench, message: CommitMessage) -> CommitMessage:

@@ -15,7 +15,7 @@ from datetime import datetime
 from tilth.base.clock import Clock
 from tilth.contract.outcomes import StopReason
 from tilth.log.events import QuotaWait
-from tilth.task.budget import Reading
+from tilth.task.budget import CapReading
 from tilth.task.forecast import Past
 
 UNTIL = "--until"
@@ -36,11 +36,11 @@ class Night:
     _since: float = 0.0
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
-    def reading(self, now: datetime) -> Reading | None:
+    def reading(self, now: datetime) -> CapReading | None:
         """Read the deadline as the cap it takes the place of."""
         if self.deadline is None or self.began is None:
             return None
-        return Reading(
+        return CapReading(
             reason=StopReason.WALL_CLOCK,
             setting=UNTIL,
             used=(now - self.began).total_seconds() / 60,

@@ -10,7 +10,7 @@ from tilth.contract.case import RAISE_BLOCKER, SUBMIT_CASE
 from tilth.contract.operator_requests import answers_for
 from tilth.contract.outcomes import Fresh, SetAside
 from tilth.contract.prd import Plan, Status, Task
-from tilth.gate.findings import Baseline, Report
+from tilth.gate.findings import Baseline, ValidatorReport
 from tilth.gate.steering import may_change
 from tilth.log.events import (
     ContextReset,
@@ -137,7 +137,11 @@ def baseline_of(bench: Bench, attempt: Attempt) -> Baseline:
 
 
 def validator_run(
-    bench: Bench, report: Report, *, phase: Literal["base", "case", "landing", "final"], tree: str
+    bench: Bench,
+    report: ValidatorReport,
+    *,
+    phase: Literal["base", "case", "landing", "final"],
+    tree: str,
 ) -> ValidatorRun:
     """Make the event of one validator's report; its output is masked like a tool's."""
     return ValidatorRun(

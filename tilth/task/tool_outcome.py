@@ -14,7 +14,7 @@ class HookRun(Value):
     exit_code: int | None
 
 
-class Outcome(Value):
+class ToolOutcome(Value):
     """Hold the text a tool gives back, and how it went."""
 
     content: str

@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import Protocol
 
 from tilth.base.values import digest
-from tilth.config.secrets import Mask
 from tilth.contract.rules import Rules
 from tilth.log.events import Emit, HookRan, PreToolBlock, ToolCalled, ToolResulted
 from tilth.model.messages import Conversation, ToolCall, ToolResult
+from tilth.task.asking import Account
 from tilth.task.attempt import Attempt
 from tilth.task.bench import Bench
 from tilth.task.checks import checks_in
-from tilth.task.tool_outcome import Outcome
+from tilth.task.tool_outcome import ToolOutcome
 
 
-class Exchange(Protocol):
+class CallExchange(Protocol):
     """Be a conversation whose calls are recorded: a worker's attempt, or an interview."""
 
     @property
@@ -23,13 +23,6 @@ class Exchange(Protocol):
 
     @property
     def emit(self) -> Emit: ...
-
-
-class Masking(Protocol):
-    """Hide secrets in what a model is given."""
-
-    @property
-    def mask(self) -> Mask: ...
 
 
 def run_tool(bench: Bench, attempt: Attempt, call: ToolCall) -> ToolResult:
@@ -76,7 +69,7 @@ def _run(bench: Bench, attempt: Attempt, call: ToolCall) -> ToolResult:
     )
 
 
-def _remarked(bench: Bench, attempt: Attempt, call: ToolCall, outcome: Outcome) -> str:
+def _remarked(bench: Bench, attempt: Attempt, call: ToolCall, outcome: ToolOutcome) -> str:
     """Give an outcome's text, with a remark on a check that shows nothing new."""
     if call.name != "bash" or outcome.exit_code is None or outcome.is_error:
         return outcome.content
@@ -89,7 +82,7 @@ def _remarked(bench: Bench, attempt: Attempt, call: ToolCall, outcome: Outcome) 
     return outcome.content if line is None else f"{outcome.content.rstrip()}\n{line}"
 
 
-def note_call(exchange: Exchange, call: ToolCall) -> None:
+def note_call(exchange: CallExchange, call: ToolCall) -> None:
     """Record that a call is about to be acted on; without a result it counts as interrupted."""
     exchange.emit(
         ToolCalled(
@@ -102,8 +95,8 @@ def note_call(exchange: Exchange, call: ToolCall) -> None:
 
 
 def give_result(
-    bench: Masking,
-    exchange: Exchange,
+    bench: Account,
+    exchange: CallExchange,
     call: ToolCall,
     content: str,
     *,

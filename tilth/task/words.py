@@ -88,7 +88,7 @@ class Hearing(Protocol):
 
 
 @dataclass(frozen=True)
-class Exchange:
+class Listener:
     """Name the conversation a word can come into, and the case it can be the verdict on."""
 
     task_id: str
@@ -123,15 +123,15 @@ def awaiting_landing(hearing: Hearing) -> frozenset[str]:
     return frozenset(word.task or "" for word in coming if lands(plan, word))
 
 
-def take_up(hearing: Hearing, word: OperatorWord, exchange: Exchange | None) -> OperatorSpoke:
+def take_up(hearing: Hearing, word: OperatorWord, listener: Listener | None) -> OperatorSpoke:
     """Record a word and what it comes to; one whose time is over is recorded as refused."""
     try:
-        spoken = understand(hearing, word, exchange)
+        spoken = understand(hearing, word, listener)
     except UserError as error:
         spoken = OperatorSpoke(**dict(word), refused=str(error))
     reach("before recording a word")
-    mine = exchange is not None and exchange.task_id == spoken.task
-    emit = exchange.emit if exchange and mine else hearing.emit.bind(task_id=spoken.task)
+    mine = listener is not None and listener.task_id == spoken.task
+    emit = listener.emit if listener and mine else hearing.emit.bind(task_id=spoken.task)
     emit(spoken)
     reach("after recording a word")
     settle(hearing)
@@ -139,7 +139,7 @@ def take_up(hearing: Hearing, word: OperatorWord, exchange: Exchange | None) -> 
     return spoken
 
 
-def understand(hearing: Hearing, word: OperatorWord, exchange: Exchange | None) -> OperatorSpoke:
+def understand(hearing: Hearing, word: OperatorWord, listener: Listener | None) -> OperatorSpoke:
     """Say what a word means as things stand, or raise UserError where it makes no sense."""
     plan, said = hearing.record.plan, dict(word)
     if word.verb is Verb.STOP:
@@ -147,7 +147,7 @@ def understand(hearing: Hearing, word: OperatorWord, exchange: Exchange | None) 
     if word.verb is Verb.TELL:
         task = told_tasks(plan, word.task)[0]
         note = OPERATOR_NOTE.format(text=word.text)
-        return OperatorSpoke(**{**said, "task": task.id}, **_delivered(task, exchange, note))
+        return OperatorSpoke(**{**said, "task": task.id}, **_delivered(task, listener, note))
     if word.verb is Verb.ANSWER:
         question = find_request(hearing.record.requests(), word.request or "", hearing.record.id)
         said |= {"task": question.task_id, "request": question.request}
@@ -161,28 +161,28 @@ def understand(hearing: Hearing, word: OperatorWord, exchange: Exchange | None) 
         check_accept(task)
         return OperatorSpoke(**{**said, "task": task.id}, tree=tree)
     entry = _entry(hearing, known, {**said, "task": task.id})
-    about = _sent_back(hearing, task, exchange, entry)
+    about = _sent_back(hearing, task, listener, entry)
     if task.status is Status.ACCEPTED:
         about = {"ends": True}
     return OperatorSpoke(**{**said, "task": task.id}, tree=tree, entry=entry, **about)
 
 
-def _delivered(task: Task, exchange: Exchange | None, note: str) -> dict[str, Any]:
-    if exchange is None or exchange.task_id != task.id:
+def _delivered(task: Task, listener: Listener | None, note: str) -> dict[str, Any]:
+    if listener is None or listener.task_id != task.id:
         return {}
-    return {"conversation": exchange.conversation, "note": note}
+    return {"conversation": listener.conversation, "note": note}
 
 
 def _sent_back(
-    hearing: Hearing, task: Task, exchange: Exchange | None, entry: LedgerEntry
+    hearing: Hearing, task: Task, listener: Listener | None, entry: LedgerEntry
 ) -> dict[str, Any]:
     """Say where a reject comes in: as the result of the case under review, or as a note."""
-    if exchange is None or exchange.task_id != task.id:
+    if listener is None or listener.task_id != task.id:
         return {}
-    if exchange.case is not None:
-        return {"call_id": exchange.case}
+    if listener.case is not None:
+        return {"call_id": listener.case}
     number = len(hearing.record.read_ledger(task.id))
-    return _delivered(task, exchange, format_reject_feedback(entry, number))
+    return _delivered(task, listener, format_reject_feedback(entry, number))
 
 
 def _entry(hearing: Hearing, known: TaskState, said: dict[str, object]) -> LedgerEntry:

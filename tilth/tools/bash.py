@@ -12,7 +12,7 @@ from pydantic import Field
 from tilth.base.errors import ToolError
 from tilth.base.values import Value
 from tilth.sandbox.confinement import Access, Command, Confinement, Finished, run
-from tilth.task.tool_outcome import Outcome
+from tilth.task.tool_outcome import ToolOutcome
 
 BASH = (
     "Run a command line with bash in the worktree root. Gives stdout and stderr together, and the "
@@ -42,7 +42,7 @@ class BashTool:
     env: Mapping[str, str]
     timeout_s: float
 
-    def run(self, arguments: BashArguments) -> Outcome:
+    def run(self, arguments: BashArguments) -> ToolOutcome:
         if not arguments.command.strip():
             raise ToolError("the command is empty")
         timeout_s = bounded(arguments.timeout_seconds, self.timeout_s)
@@ -54,7 +54,7 @@ class BashTool:
             timeout_s=timeout_s,
         )
         finished = run(self.confinement.wrap(command, self.access))
-        return Outcome(
+        return ToolOutcome(
             content=_told(finished, timeout_s),
             is_error=finished.timed_out,
             exit_code=finished.exit_code,

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from tilth.base.errors import ToolError
 from tilth.base.values import Value
-from tilth.task.tool_outcome import Outcome
+from tilth.task.tool_outcome import ToolOutcome
 from tilth.tools.edits import replaced
 from tilth.tools.lint import Linter
 from tilth.tools.paths import Enclosure, encoded, shown
@@ -76,7 +76,7 @@ class FileTools:
         self._enclosure = enclosure
         self._linter = linter
 
-    def read(self, arguments: ReadArguments) -> Outcome:
+    def read(self, arguments: ReadArguments) -> ToolOutcome:
         parts = self._enclosure.parts(arguments.path)
         with (
             self._enclosure.file(parts) as descriptor,
@@ -85,12 +85,12 @@ class FileTools:
             size = os.fstat(descriptor).st_size
             _check_text_file(file, arguments.path, size)
             if not file.read(1):
-                return Outcome(content=f"({shown(arguments.path)} is empty)")
+                return ToolOutcome(content=f"({shown(arguments.path)} is empty)")
             file.seek(0)
             content = _window(file, arguments.offset or 1, arguments.limit or DEFAULT_LINES)
-        return Outcome(content=content)
+        return ToolOutcome(content=content)
 
-    def write(self, arguments: WriteArguments) -> Outcome:
+    def write(self, arguments: WriteArguments) -> ToolOutcome:
         parts = self._enclosure.parts(arguments.path)
         is_new = self._enclosure.replace(parts, encoded(arguments.content, "content"))
         done = "created" if is_new else "replaced"
@@ -100,7 +100,7 @@ class FileTools:
         said = f"{done} {shown('/'.join(parts))} ({_plural(count, 'line')}){note}"
         return self._checked(parts, said)
 
-    def edit(self, arguments: EditArguments) -> Outcome:
+    def edit(self, arguments: EditArguments) -> ToolOutcome:
         parts = self._enclosure.parts(arguments.path)
         encoded(arguments.old_string, "old_string")
         encoded(arguments.new_string, "new_string")
@@ -127,14 +127,14 @@ class FileTools:
                 raise ToolError(f"{shown(path)} is too large to edit ({size} bytes): use bash")
             return file.read()
 
-    def _checked(self, parts: tuple[str, ...], content: str) -> Outcome:
+    def _checked(self, parts: tuple[str, ...], content: str) -> ToolOutcome:
         path = "/".join(parts)
         if self._linter is None or not path.endswith((".py", ".pyi")):
-            return Outcome(content=content)
+            return ToolOutcome(content=content)
         hook = self._linter.check(path)
         if hook.exit_code == 1:
             content = f"{content}\n\nruff found problems in it:\n{hook.output.rstrip()}"
-        return Outcome(content=content, hooks=(hook,))
+        return ToolOutcome(content=content, hooks=(hook,))
 
 
 def _is_one_line_of_many(content: str) -> bool:

@@ -18,7 +18,7 @@ from tilth.base.errors import DiskError, ToolError
 from tilth.contract.tool_arguments import in_words
 from tilth.model.messages import ToolCall, ToolSpec
 from tilth.sandbox.confinement import Access, Confinement, Unconfined
-from tilth.task.tool_outcome import Blocked, Outcome
+from tilth.task.tool_outcome import Blocked, ToolOutcome
 from tilth.tools import bash, files, guard, search
 from tilth.tools.lint import Linter
 from tilth.tools.paths import Enclosure, shown
@@ -34,7 +34,7 @@ class Tool:
     """Tie a tool's description to what it does with a model's arguments."""
 
     spec: ToolSpec
-    act: Callable[[Any], Outcome]
+    act: Callable[[Any], ToolOutcome]
 
 
 class Toolbox:
@@ -87,7 +87,7 @@ class Toolbox:
         command = call.arguments.get("command")
         return guard.check(command) if isinstance(command, str) else None
 
-    def run(self, call: ToolCall) -> Outcome:
+    def run(self, call: ToolCall) -> ToolOutcome:
         """Do one call; whatever the model did wrong comes back as an outcome, not as an error."""
         try:
             return self._tool(call.name).act(call.arguments)
@@ -112,8 +112,8 @@ class Toolbox:
         return self._tools[name]
 
 
-def _tool(name: str, description: str, model: type[A], act: Callable[[A], Outcome]) -> Tool:
-    def read_and_act(arguments: Any) -> Outcome:
+def _tool(name: str, description: str, model: type[A], act: Callable[[A], ToolOutcome]) -> Tool:
+    def read_and_act(arguments: Any) -> ToolOutcome:
         return act(_read(name, model, arguments))
 
     return Tool(spec=ToolSpec.of(name, description, model), act=read_and_act)
@@ -139,7 +139,7 @@ def _problems(error: ValidationError) -> str:
     return "; ".join(problems[:_MAX_PROBLEMS]) + (f"; and {more} more" if more > 0 else "")
 
 
-def _failed(reason: str) -> Outcome:
+def _failed(reason: str) -> ToolOutcome:
     # A name from the file system may hold bytes that are no text; what a model is sent must be.
     text = reason.encode("utf-8", "backslashreplace").decode()
-    return Outcome(content=text, is_error=True)
+    return ToolOutcome(content=text, is_error=True)

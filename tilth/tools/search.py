@@ -12,7 +12,7 @@ from tilth.base.errors import ToolError
 from tilth.base.generated import SEARCH_SKIPS
 from tilth.base.values import Value
 from tilth.sandbox.confinement import Command, Finished, run
-from tilth.task.tool_outcome import Outcome
+from tilth.task.tool_outcome import ToolOutcome
 from tilth.tools import scan
 from tilth.tools.paths import Enclosure, encoded, shown
 
@@ -56,7 +56,7 @@ class SearchTools:
     enclosure: Enclosure
     timeout_s: float = GREP_TIMEOUT_S
 
-    def glob(self, arguments: GlobArguments) -> Outcome:
+    def glob(self, arguments: GlobArguments) -> ToolOutcome:
         parts = self.enclosure.parts(arguments.path or ".")
         is_wanted = scan.matcher(_checked_glob(arguments.pattern))
         if not self.enclosure.is_folder(parts):
@@ -74,9 +74,9 @@ class SearchTools:
             lines.append(f"no file matches {shown(arguments.pattern)}")
         if budget.is_spent:
             lines.append(scan.CUT)
-        return Outcome(content="\n".join(lines))
+        return ToolOutcome(content="\n".join(lines))
 
-    def grep(self, arguments: GrepArguments) -> Outcome:
+    def grep(self, arguments: GrepArguments) -> ToolOutcome:
         request = self._request(arguments)
         # Tilth's own code on plain data, below the same root: it needs no wall, but an end.
         command = Command(
@@ -95,7 +95,7 @@ class SearchTools:
             timeout_s=self.timeout_s,
         )
         finished = run(command, keep_bytes=_KEEP_BYTES)
-        return Outcome(content=self._told(finished, arguments.pattern))
+        return ToolOutcome(content=self._told(finished, arguments.pattern))
 
     def _request(self, arguments: GrepArguments) -> scan.Request:
         _check_pattern(arguments.pattern)

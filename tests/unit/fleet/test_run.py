@@ -14,7 +14,7 @@ from tilth.base.errors import UserError
 from tilth.base.interrupt import Interrupt
 from tilth.contract.outcomes import ExitCode
 from tilth.fleet import dask_engine
-from tilth.fleet.job import Job, Report, lost
+from tilth.fleet.job import Job, UnitReport, lost
 from tilth.fleet.process import UnitProcess
 from tilth.fleet.register import Register
 from tilth.fleet.run import (
@@ -22,7 +22,7 @@ from tilth.fleet.run import (
     Fleet,
     FleetOptions,
     Phase,
-    Standing,
+    UnitRun,
     check_fleet,
     engine_named,
     run_fleet,
@@ -34,7 +34,7 @@ from tilth.show.fleet import Board
 class FakeEngine:
     """End every job by a script, one after another, and remember how many ran at once."""
 
-    def __init__(self, width: int, ends: Callable[[str, int], Report]) -> None:
+    def __init__(self, width: int, ends: Callable[[str, int], UnitReport]) -> None:
         self.width = width
         self.remark = ""
         self.begun: Counter[str] = Counter()
@@ -47,7 +47,7 @@ class FakeEngine:
         self._running.append(job)
         self.most = max(self.most, len(self._running))
 
-    def ended(self, wait_s: float) -> Iterator[Report]:
+    def ended(self, wait_s: float) -> Iterator[UnitReport]:
         name = self._running.pop(0).unit.name
         yield self._ends(name, self.begun[name])
 
@@ -61,21 +61,21 @@ class Tape:
     def __init__(self) -> None:
         self.ends: list[tuple[str, Phase]] = []
 
-    def began(self, standing: Standing) -> None: ...
+    def began(self, unit_run: UnitRun) -> None: ...
 
-    def ended(self, standing: Standing) -> None:
-        self.ends.append((standing.unit.name, standing.phase))
+    def ended(self, unit_run: UnitRun) -> None:
+        self.ends.append((unit_run.unit.name, unit_run.phase))
 
-    def look(self, standings: Iterable[Standing]) -> None: ...
+    def look(self, unit_runs: Iterable[UnitRun]) -> None: ...
 
 
 def fleet_of(root: Path, *names: str) -> Fleet:
     units = [Unit(name=name, bundle=f"/plans/{name}", repo="/repo") for name in names]
-    return Fleet(tuple(map(Standing, units)), root, Register(root))
+    return Fleet(tuple(map(UnitRun, units)), root, Register(root))
 
 
-def code(value: int) -> Callable[[str, int], Report]:
-    return lambda name, tried: Report(name=name, exit_code=ExitCode(value))
+def code(value: int) -> Callable[[str, int], UnitReport]:
+    return lambda name, tried: UnitReport(name=name, exit_code=ExitCode(value))
 
 
 def test_as_many_run_at_once_as_the_engine_takes(tmp_path: Path) -> None:
@@ -103,13 +103,13 @@ def test_the_exit_code_is_the_first_that_applies(
     tmp_path: Path, codes: tuple[int, int], whole: int
 ) -> None:
     fleet = fleet_of(tmp_path, "0", "1")
-    ends = lambda name, tried: Report(name=name, exit_code=ExitCode(codes[int(name)]))  # noqa: E731
+    ends = lambda name, tried: UnitReport(name=name, exit_code=ExitCode(codes[int(name)]))  # noqa: E731
     run_fleet(fleet, FakeEngine(1, ends), Tape(), Interrupt())
     assert fleet.exit_code == whole
 
 
 def test_a_unit_whose_worker_is_lost_is_run_again(tmp_path: Path) -> None:
-    def ends(name: str, tried: int) -> Report:
+    def ends(name: str, tried: int) -> UnitReport:
         return lost(name, "killed") if (name, tried) == ("a", 1) else code(0)(name, tried)
 
     fleet, engine, tape = fleet_of(tmp_path, "a", "b"), FakeEngine(1, ends), Tape()
@@ -128,14 +128,14 @@ def test_a_unit_that_keeps_losing_workers_is_given_up(tmp_path: Path) -> None:
 def test_after_a_wish_to_stop_no_unit_begins(tmp_path: Path) -> None:
     interrupt = Interrupt()
 
-    def ends(name: str, tried: int) -> Report:
+    def ends(name: str, tried: int) -> UnitReport:
         interrupt.wish()
         return code(130)(name, tried)
 
     fleet, engine = fleet_of(tmp_path, "a", "b", "c"), FakeEngine(1, ends)
     run_fleet(fleet, engine, Tape(), interrupt)
     assert engine.begun == Counter("a")
-    assert [standing.phase for standing in fleet.standings] == [
+    assert [unit_run.phase for unit_run in fleet.unit_runs] == [
         Phase.ENDED,
         Phase.WAITING,
         Phase.WAITING,
@@ -179,8 +179,8 @@ class Recorded(Board):
         self._screen = screen
         self.seen: list[list[str]] = []
 
-    def look(self, standings: Iterable[Standing]) -> None:
-        super().look(standings)
+    def look(self, unit_runs: Iterable[UnitRun]) -> None:
+        super().look(unit_runs)
         self.seen.append(displayed(self._screen))
 
 

@@ -16,8 +16,8 @@ from tilth.gate.overlay import Overlay, Seeds, Trees, gather_seeds, lay_out, pla
 from tilth.gate.shadowing import Importable, import_roots, shadows
 from tilth.gate.tampering import (
     MOST_OF_A_KIND,
-    Kind,
     Tampering,
+    TamperKind,
     suspicious_lines,
     tampering_notes,
 )
@@ -125,7 +125,7 @@ def test_a_flood_of_harmless_notes_hides_no_grave_one() -> None:
 
 def test_a_flood_of_restored_files_hides_no_changed_seed_test() -> None:
     flood = [Tampering(path=f"d{n}/conftest.py", did="it was left out") for n in range(100)]
-    seed = Tampering(path=SEED, did="the seed test was changed", kind=Kind.SEED)
+    seed = Tampering(path=SEED, did="the seed test was changed", kind=TamperKind.SEED)
     notes = tampering_notes([*flood, seed])
     assert notes[0] == f"{SEED}: the seed test was changed"
     assert len(notes) == MOST_OF_A_KIND + 2

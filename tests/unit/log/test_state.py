@@ -46,7 +46,7 @@ from tilth.log.events import (
 )
 from tilth.log.reader import parse_event
 from tilth.log.state import SessionState, apply, fold
-from tilth.log.task_state import Outcome, ReviewState, TaskState
+from tilth.log.task_state import ReviewState, TaskOutcome, TaskState
 from tilth.model.messages import Role, Usage
 
 RESET = SAMPLES["context_reset"]
@@ -201,9 +201,9 @@ def test_a_reject_of_the_harness_earns_nothing_unless_the_verdict_was_unreadable
 def test_a_resume_reopens_what_failed() -> None:
     resume = SAMPLES["session_resume"]
     failed = folded(RESET, SAMPLES["task_failed"], task_id="T-002")
-    assert failed.tasks["T-002"].outcome is Outcome.FAILED
+    assert failed.tasks["T-002"].outcome is TaskOutcome.FAILED
     task = folded(RESET, SAMPLES["task_failed"], resume, task_id="T-002").tasks["T-002"]
-    assert (task.outcome, task.reason, task.is_open) == (Outcome.OPEN, None, False)
+    assert (task.outcome, task.reason, task.is_open) == (TaskOutcome.OPEN, None, False)
 
 
 def test_a_task_is_open_from_its_first_step_to_its_end() -> None:

@@ -9,7 +9,7 @@ import pytest
 from tilth.base.errors import ToolError
 from tilth.sandbox.confinement import Access, Bind
 from tilth.sandbox.forbidden import root_only, sockets
-from tilth.sandbox.layout import Kind, Layouts, Link, follow, lay_out
+from tilth.sandbox.layout import Layouts, Link, PlaceKind, follow, lay_out
 from tilth.sandbox.policy import Policy, hidden_places
 
 
@@ -20,7 +20,7 @@ def root(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def kinds(access: Access, *fresh: Path) -> dict[str, Kind]:
+def kinds(access: Access, *fresh: Path) -> dict[str, PlaceKind]:
     layout = lay_out(access, fresh)
     return {str(mount.target): mount.kind for mount in layout.mounts}
 
@@ -29,9 +29,9 @@ def test_shallow_places_come_before_deep_ones(root: Path) -> None:
     access = Access(writable=(root / "a" / "b",), hidden=(root / "a",), readable=(root / "a/b/c",))
 
     assert kinds(access) == {
-        str(root / "a"): Kind.HIDDEN,
-        str(root / "a/b"): Kind.WRITABLE,
-        str(root / "a/b/c"): Kind.READABLE,
+        str(root / "a"): PlaceKind.HIDDEN,
+        str(root / "a/b"): PlaceKind.WRITABLE,
+        str(root / "a/b/c"): PlaceKind.READABLE,
     }
     assert list(kinds(access)) == sorted(kinds(access))
 
@@ -39,9 +39,9 @@ def test_shallow_places_come_before_deep_ones(root: Path) -> None:
 def test_on_the_same_path_the_stricter_counts(root: Path) -> None:
     place = root / "a"
 
-    assert kinds(Access(writable=(place,), hidden=(place,))) == {str(place): Kind.HIDDEN}
+    assert kinds(Access(writable=(place,), hidden=(place,))) == {str(place): PlaceKind.HIDDEN}
     both = Access(writable=(place,), readable=(place,), hidden=(root,))
-    assert kinds(both)[str(place)] is Kind.READABLE
+    assert kinds(both)[str(place)] is PlaceKind.READABLE
 
 
 def test_a_bind_counts_at_its_target(root: Path) -> None:
@@ -49,7 +49,7 @@ def test_a_bind_counts_at_its_target(root: Path) -> None:
     (mount,) = lay_out(Access(binds=(bind,))).mounts
 
     assert (mount.source, mount.target) == (root / "other", root / "a" / "b")
-    assert mount.kind is Kind.WRITABLE
+    assert mount.kind is PlaceKind.WRITABLE
 
 
 def test_what_is_readable_anyway_needs_no_mount(root: Path) -> None:
@@ -57,7 +57,7 @@ def test_what_is_readable_anyway_needs_no_mount(root: Path) -> None:
 
 
 def test_what_is_hidden_anyway_needs_no_mount(root: Path) -> None:
-    assert kinds(Access(hidden=(root, root / "home"))) == {str(root): Kind.HIDDEN}
+    assert kinds(Access(hidden=(root, root / "home"))) == {str(root): PlaceKind.HIDDEN}
 
 
 def test_a_file_in_a_place_that_is_empty_anyway_needs_no_mount(root: Path) -> None:
@@ -65,9 +65,9 @@ def test_a_file_in_a_place_that_is_empty_anyway_needs_no_mount(root: Path) -> No
     (root / "a" / "b" / "agent.sock").touch()
     hidden = (root / "a" / "agent.sock", root / "a" / "b" / "agent.sock")
 
-    assert kinds(Access(hidden=hidden), root / "a") == {str(root / "a"): Kind.FRESH}
+    assert kinds(Access(hidden=hidden), root / "a") == {str(root / "a"): PlaceKind.FRESH}
     shown = Access(hidden=hidden, writable=(root / "a" / "b",))
-    assert kinds(shown, root / "a")[str(hidden[1])] is Kind.HIDDEN
+    assert kinds(shown, root / "a")[str(hidden[1])] is PlaceKind.HIDDEN
 
 
 def test_a_layout_is_given_again_while_the_disk_is_the_same(root: Path) -> None:

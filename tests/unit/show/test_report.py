@@ -60,6 +60,20 @@ def one_task(*payloads: Payload, **changes: Any) -> Report:
     return report_on(folded((session_start(), None), *told, (stop(), None)), plan("One"), **changes)
 
 
+@pytest.mark.parametrize(
+    ("named", "meant"), [("1 and 2", [0, 1]), ("AC-2", [1]), ("2: It is  quick.", [1])]
+)
+def test_a_claim_stands_under_the_criteria_it_names_however_it_names_them(
+    named: str, meant: list[int]
+) -> None:
+    criteria = ("it works", "it is quick")
+    task = plan("One").tasks[0].model_copy(update={"acceptance_criteria": criteria})
+    told = (case(ac_coverage=claims(1, criterion=named)), "T-001")
+    report = report_on(folded((session_start(), None), told), Plan(tasks=(task,)))
+    found = [claim.criterion for claim in report.task("T-001").coverage]
+    assert found == [criteria[each] for each in meant]
+
+
 @pytest.mark.parametrize("criteria", [1, 3, 12])
 def test_ten_tasks_fit_into_sixty_lines_whatever_speaks_against_them(criteria: int) -> None:
     tasks = plan(*(f"Task number {number}" for number in range(10)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tilth.task.checks import Kind, checks_in, passed, ran_none
+from tilth.task.checks import CheckKind, checks_in, passed, ran_none
 from tilth.task.watch import Verified
 
 FILE = "tests/test_a.py"
@@ -30,25 +30,25 @@ VALIDATOR = ("make", "lint")
 )
 def test_one_check_is_known_in_every_spelling(command: str) -> None:
     (check,) = checks_in(command)
-    assert (check.kind, check.tool, check.targets) == (Kind.TESTS, "pytest", {FILE})
+    assert (check.kind, check.tool, check.targets) == (CheckKind.TESTS, "pytest", {FILE})
 
 
 @pytest.mark.parametrize(
     ("command", "kind"),
     [
-        ("ruff check .", Kind.LINT),
-        ("python -m ruff check src", Kind.LINT),
-        ("ruff format --check", Kind.FORMAT),
-        ("mypy --strict -p x", Kind.TYPES),
-        ("python -m unittest discover", Kind.TESTS),
-        ('python -c "from cart import total; print(total([]))"', Kind.SMOKE),
-        ('python3 -c "assert 1 + 1 == 2"', Kind.SMOKE),
-        ("python - <<'EOF'\nimport cart\nprint(cart.total([]))\nEOF", Kind.SMOKE),
-        ("make lint", Kind.VALIDATOR),
-        ("make lint | tail -2", Kind.VALIDATOR),
+        ("ruff check .", CheckKind.LINT),
+        ("python -m ruff check src", CheckKind.LINT),
+        ("ruff format --check", CheckKind.FORMAT),
+        ("mypy --strict -p x", CheckKind.TYPES),
+        ("python -m unittest discover", CheckKind.TESTS),
+        ('python -c "from cart import total; print(total([]))"', CheckKind.SMOKE),
+        ('python3 -c "assert 1 + 1 == 2"', CheckKind.SMOKE),
+        ("python - <<'EOF'\nimport cart\nprint(cart.total([]))\nEOF", CheckKind.SMOKE),
+        ("make lint", CheckKind.VALIDATOR),
+        ("make lint | tail -2", CheckKind.VALIDATOR),
     ],
 )
-def test_each_kind_of_check_is_told(command: str, kind: Kind) -> None:
+def test_each_kind_of_check_is_told(command: str, kind: CheckKind) -> None:
     assert [check.kind for check in checks_in(command, [VALIDATOR])] == [kind]
 
 

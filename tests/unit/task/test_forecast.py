@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tilth.task.forecast import Past, Span, forecast, held, quantile
+from tilth.task.forecast import Past, Range, forecast, held, quantile
 
 
 def past(*seconds: float, cost: float | None = 1.0) -> tuple[Past, ...]:
@@ -28,19 +28,19 @@ def test_a_quantile_lies_between_its_neighbours() -> None:
 def test_one_long_night_does_not_move_the_forecast_as_it_would_a_mean() -> None:
     seen = forecast(past(*[60.0] * 19, 36_000.0), 1, None)
     assert seen is not None
-    assert seen.task_seconds == Span(low=60, high=60)
+    assert seen.task_seconds == Range(low=60, high=60)
 
 
 def test_few_samples_stretch_the_edges() -> None:
     seen = forecast(past(60, 60), 1, None)
     assert seen is not None
-    assert seen.task_seconds == Span(low=30, high=120)
+    assert seen.task_seconds == Range(low=30, high=120)
 
 
 def test_a_deadline_says_how_many_tasks_will_fit() -> None:
     seen = forecast(past(*[60.0] * 5, *[120.0] * 5), 10, 600)
     assert seen is not None
-    assert seen.done == Span(low=5, high=10)
+    assert seen.done == Range(low=5, high=10)
     assert seen.gives_a_chance
 
 
@@ -48,14 +48,14 @@ def test_a_task_that_never_was_so_quick_is_given_no_chance() -> None:
     seen = forecast(past(*[60.0] * 5), 2, 59)
     assert seen is not None
     assert not seen.gives_a_chance
-    assert seen.done == Span(low=0, high=0)
+    assert seen.done == Range(low=0, high=0)
 
 
 def test_jobs_side_by_side_share_the_time() -> None:
     seen = forecast(past(*[60.0] * 5), 5, 120, jobs=2)
     assert seen is not None
-    assert seen.seconds == Span(low=180, high=180)
-    assert seen.done == Span(low=4, high=4)
+    assert seen.seconds == Range(low=180, high=180)
+    assert seen.done == Range(low=4, high=4)
 
 
 def test_an_unknown_price_is_no_price() -> None:
@@ -67,7 +67,7 @@ def test_an_unknown_price_is_no_price() -> None:
 def test_cost_grows_with_what_remains() -> None:
     seen = forecast(past(*[60.0] * 5), 4, None)
     assert seen is not None
-    assert seen.cost_usd == Span(low=4, high=4)
+    assert seen.cost_usd == Range(low=4, high=4)
 
 
 @pytest.mark.parametrize(

@@ -18,10 +18,10 @@ from tilth.base.errors import CorruptSession
 from tilth.log.events import Event
 from tilth.log.reader import Tail, read_raw
 from tilth.log.state import SessionState, apply
-from tilth.show.viewer.rows import PLAIN_TYPES, Kind, kind_of
+from tilth.show.viewer.rows import PLAIN_TYPES, Actor, kind_of
 from tilth.show.viewer.timeline import Timeline
 
-_KINDS: dict[str, int] = {kind: number for number, kind in enumerate(Kind)}
+_KINDS: dict[str, int] = {kind: number for number, kind in enumerate(Actor)}
 _NO_TASK = ""
 
 

@@ -36,7 +36,7 @@ _LOUD = frozenset({Tone.LOUD, Tone.BAD, Tone.WARN})
 _UNUSUAL = re.compile(r"[^\n\t -~]+")
 
 
-class Kind(StrEnum):
+class Actor(StrEnum):
     """Sort events by who acts in them."""
 
     WORKER = "worker"
@@ -49,26 +49,26 @@ class Kind(StrEnum):
 
 # An event that is not named is the harness's own.
 _KINDS = {
-    "tool_call": Kind.TOOL,
-    "tool_result": Kind.TOOL,
-    "pre_tool_block": Kind.TOOL,
-    "hook_run": Kind.TOOL,
-    "case_submitted": Kind.WORKER,
-    "case_parse_error": Kind.WORKER,
-    "blocker_raised": Kind.EVALUATOR,
-    "validator_run": Kind.GATE,
-    "seed_tampered": Kind.GATE,
-    "seed_already_green": Kind.GATE,
-    "probe_run": Kind.GATE,
-    "probe_failed": Kind.GATE,
-    "mutants": Kind.GATE,
-    "landing_refused": Kind.GATE,
-    "evaluator_verdict": Kind.EVALUATOR,
-    "evaluator_parse_error": Kind.EVALUATOR,
-    "evaluator_tool": Kind.EVALUATOR,
-    "second_opinion": Kind.EVALUATOR,
-    "operator_request": Kind.PERSON,
-    "operator_word": Kind.PERSON,
+    "tool_call": Actor.TOOL,
+    "tool_result": Actor.TOOL,
+    "pre_tool_block": Actor.TOOL,
+    "hook_run": Actor.TOOL,
+    "case_submitted": Actor.WORKER,
+    "case_parse_error": Actor.WORKER,
+    "blocker_raised": Actor.EVALUATOR,
+    "validator_run": Actor.GATE,
+    "seed_tampered": Actor.GATE,
+    "seed_already_green": Actor.GATE,
+    "probe_run": Actor.GATE,
+    "probe_failed": Actor.GATE,
+    "mutants": Actor.GATE,
+    "landing_refused": Actor.GATE,
+    "evaluator_verdict": Actor.EVALUATOR,
+    "evaluator_parse_error": Actor.EVALUATOR,
+    "evaluator_tool": Actor.EVALUATOR,
+    "second_opinion": Actor.EVALUATOR,
+    "operator_request": Actor.PERSON,
+    "operator_word": Actor.PERSON,
 }
 
 
@@ -78,11 +78,11 @@ PLAIN_TYPES = frozenset(
 )
 
 
-def kind_of(payload: Payload) -> Kind:
+def kind_of(payload: Payload) -> Actor:
     """Say who acts in an event."""
     if isinstance(payload, ModelCall | PromptAssembled | ModelRetry):
-        return Kind.EVALUATOR if payload.role is Role.EVALUATOR else Kind.WORKER
-    return _KINDS.get(payload.type, Kind.HARNESS)
+        return Actor.EVALUATOR if payload.role is Role.EVALUATOR else Actor.WORKER
+    return _KINDS.get(payload.type, Actor.HARNESS)
 
 
 def milliseconds(ts: str) -> int:

@@ -9,7 +9,7 @@ from support.event_samples import SAMPLES, SESSION
 
 from tilth.log.events import Event, Payload, Scope, ToolResulted
 from tilth.show.lines import full
-from tilth.show.viewer.rows import Kind, body, outline, row, shown
+from tilth.show.viewer.rows import Actor, body, outline, row, shown
 
 
 def event(payload: Payload) -> Event:
@@ -25,7 +25,7 @@ def result(content: str) -> ToolResulted:
 def test_every_kind_has_the_line_all_others_show_and_a_whole(payload: Payload) -> None:
     listed, whole = row(event(payload)), body(event(payload))
     assert listed["line"] == full(event(payload))
-    assert listed["kind"] in tuple(Kind)
+    assert listed["kind"] in tuple(Actor)
     assert listed["at"] == 1794867330250
     assert whole["lines"]
 

@@ -1,4 +1,4 @@
-"""The leash: what a worker started ends with it, by the kernel's hand or by its own watch."""
+"""The watchdog: what a worker started ends with it, by the kernel's hand or by its own watch."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ CHILD = """
 import os, signal, sys
 sys.path[:0] = {path!r}
 from tilth.base.interrupt import Interrupt
-from tilth.fleet.leash import Leash, die_with
+from tilth.fleet.watchdog import Watchdog, die_with
 if {kernel}:
     die_with(int(sys.argv[1]))
-leash = Leash(0, Interrupt())
+watchdog = Watchdog(0, Interrupt())
 if {pipe}:
-    leash.pull()
+    watchdog.start()
 print(os.getpid(), flush=True)
 signal.pause()
 """
@@ -70,7 +70,7 @@ def test_without_the_leash_it_would_go_on() -> None:
 
 
 def test_a_run_whose_worker_died_before_it_began_ends_at_once() -> None:
-    code = "from tilth.fleet.leash import die_with; die_with(1); print('went on')"
+    code = "from tilth.fleet.watchdog import die_with; die_with(1); print('went on')"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
     assert (done.returncode, done.stdout) == (-signal.SIGKILL, b"")
 
@@ -82,11 +82,11 @@ def test_a_superseded_run_ends_itself_and_a_wish_to_stop_is_heard(tmp_path: Path
         import os, sys, time
         from pathlib import Path
         from tilth.base.interrupt import Interrupt
-        from tilth.fleet.leash import Leash
+        from tilth.fleet.watchdog import Watchdog
         interrupt = Interrupt()
-        leash = Leash(0, interrupt)
-        leash.heed(superseded=Path(sys.argv[1]).exists, stopping=Path(sys.argv[2]).exists)
-        leash.pull()
+        watchdog = Watchdog(0, interrupt)
+        watchdog.watch_for(superseded=Path(sys.argv[1]).exists, stopping=Path(sys.argv[2]).exists)
+        watchdog.start()
         while not interrupt.wished:
             time.sleep(0.01)
         print("wished", flush=True)

@@ -1,4 +1,4 @@
-"""The leash: a run that ends with whoever started it, and as soon as another run supersedes it.
+"""The watchdog: a run that ends with whoever started it, and as soon as another run supersedes it.
 
 A worker that is killed cannot clean up. What it started would go on, cost money and get in the way
 of the run that follows. So the kernel is asked to kill the run with its parent where it can be, and
@@ -37,7 +37,7 @@ def die() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-class Leash:
+class Watchdog:
     """Watch for the end of a pipe, for a run that supersedes this one, and for a wish to stop."""
 
     def __init__(self, pipe: int, interrupt: Interrupt) -> None:
@@ -46,11 +46,11 @@ class Leash:
         self._superseded: Callable[[], bool] = lambda: False
         self._stopping: Callable[[], bool] = lambda: False
 
-    def pull(self) -> None:
+    def start(self) -> None:
         """Begin to watch."""
-        threading.Thread(target=self._watch, name="tilth-leash", daemon=True).start()
+        threading.Thread(target=self._watch, name="tilth-watchdog", daemon=True).start()
 
-    def heed(self, *, superseded: Callable[[], bool], stopping: Callable[[], bool]) -> None:
+    def watch_for(self, *, superseded: Callable[[], bool], stopping: Callable[[], bool]) -> None:
         """Watch for these too, from now on."""
         self._superseded, self._stopping = superseded, stopping
 
