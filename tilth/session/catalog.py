@@ -5,7 +5,9 @@ It needs no key, takes no lock and changes nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 
 from tilth.base.clock import SystemClock
 from tilth.base.errors import CorruptSession, UnknownSession
@@ -13,8 +15,8 @@ from tilth.config.secrets import Mask
 from tilth.config.settings import Settings, load
 from tilth.git.source import SourceRepo
 from tilth.log.events import SessionStart
-from tilth.session.session import Session, SessionStatus, find_session, list_sessions
-from tilth.session.store import lock_holder
+from tilth.session.session import SESSION_ID, Session, SessionStatus
+from tilth.session.store import last_active, lock_holder
 
 _RESUMABLE = frozenset(
     {
@@ -24,6 +26,33 @@ _RESUMABLE = frozenset(
         SessionStatus.WAITING,
     }
 )
+
+
+def list_sessions(sessions: Path) -> tuple[str, ...]:
+    """Give the ids of all sessions, oldest first."""
+    try:
+        names: Iterable[str] = os.listdir(sessions)
+    except OSError:
+        return ()
+    return tuple(sorted(name for name in names if SESSION_ID.fullmatch(name)))
+
+
+def find_session(sessions: Path, wanted: str) -> str:
+    """Turn an id, a unique prefix or `latest` into a full id."""
+    known = list_sessions(sessions)
+    if wanted == "latest":
+        if not known:
+            raise UnknownSession(f"there is no session in {sessions} yet; start with `tilth run`")
+        return max(known, key=lambda name: (*last_active(sessions / name), name))
+    if wanted in known:
+        return wanted
+    matches = [name for name in known if wanted and name.startswith(wanted)]
+    if len(matches) == 1:
+        return matches[0]
+    if matches:
+        shown = ", ".join(matches[:3]) + (" …" if len(matches) > 3 else "")
+        raise UnknownSession(f"{wanted!r} could be {len(matches)} sessions ({shown}); give more")
+    raise UnknownSession(f"no session starts with {wanted!r} in {sessions}; see `tilth info`")
 
 
 def find(wanted: str, environ: Mapping[str, str]) -> Session:

@@ -22,9 +22,10 @@ from tilth.git.command import OLDEST_GIT, base_environment, execute
 from tilth.model.messages import Role
 from tilth.model.reviewers import is_same_model, read_reviewers
 from tilth.sandbox.confinement import Command, environment, run
+from tilth.session.catalog import list_sessions
 from tilth.session.doctor_check import Check, Grade
 from tilth.session.measured import newest
-from tilth.session.session import Session, SessionStatus, list_sessions
+from tilth.session.session import Session, SessionStatus
 from tilth.session.store import lock_holder
 from tilth.tools import find_ruff
 

@@ -16,8 +16,9 @@ from tilth.git.worktree import Worktree, registered_below
 from tilth.log.events import SessionStart
 from tilth.log.reader import read_events
 from tilth.sandbox.removal import remove_tree
+from tilth.session.catalog import find_session, list_sessions
 from tilth.session.fence import fence_file
-from tilth.session.session import SESSION_ID, Session, branch_of, find_session, list_sessions
+from tilth.session.session import SESSION_ID, Session, branch_of
 from tilth.session.store import Lock, lock_holder
 
 ACCEPTED = "accepted"

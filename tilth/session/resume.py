@@ -16,7 +16,7 @@ from tilth.git.source import open_source
 from tilth.log.state import SessionState, fold
 from tilth.model.provider import load_early
 from tilth.session.at_rest import take_up_leftovers
-from tilth.session.catalog import latest_to_resume
+from tilth.session.catalog import find_session, latest_to_resume
 from tilth.session.fence import Guard
 from tilth.session.frontend import Frontend
 from tilth.session.models import choose_reviewers, require_endpoints
@@ -24,7 +24,7 @@ from tilth.session.night import Schedule
 from tilth.session.parts import open_parts, read_facts
 from tilth.session.readiness import look_ahead
 from tilth.session.run import RunResult, result_of, run_session
-from tilth.session.session import Session, SessionStatus, find_session
+from tilth.session.session import Session, SessionStatus
 
 
 def resume(

@@ -6,7 +6,7 @@ They differ in the state they start from: what the log says, and whether somebod
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from tilth import __version__
@@ -25,7 +25,6 @@ from tilth.session.lanes import SessionLanes
 from tilth.session.parts import Parts
 from tilth.session.recovery import Found, recover
 from tilth.session.session import Session, SessionStatus
-from tilth.session.shared_record import SharedRecord
 from tilth.task.ending import Ending
 from tilth.task.lanes import Work
 
@@ -75,8 +74,6 @@ def run_session(
     workspace = parts.workspace(session)
     laned = parts.settings.jobs > 1 or memory.laned
     with parts.open_run(session, memory) as context:
-        if laned:
-            context = replace(context, record=SharedRecord(session))
         emit = context.emit
 
         def open_bench() -> Work:

@@ -11,12 +11,14 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from datetime import datetime
 from enum import StrEnum
+from functools import wraps
 from pathlib import Path
-from typing import Any, TypeVar
+from threading import RLock
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from pydantic import ConfigDict, ValidationError
 
@@ -34,13 +36,15 @@ from tilth.log.reader import read_events
 from tilth.model.messages import Role
 from tilth.session.fence import Fence, Guard, fence_file
 from tilth.session.files import Files, stage
-from tilth.session.store import Lock, last_active, make_private, read_json, read_lines, sync_dir
+from tilth.session.store import Lock, make_private, read_json, read_lines, sync_dir
 from tilth.task.budget import Spend
 
 SESSION_ID = re.compile(r"[0-9]{8}-[0-9]{6}-[0-9a-f]{6}")
 PROGRESS_LINES = 30
 
 ValueT = TypeVar("ValueT", bound=Value)
+Given = ParamSpec("Given")
+Result = TypeVar("Result")
 
 
 class SessionStatus(StrEnum):
@@ -103,6 +107,19 @@ def checked_id(text: str) -> str:
     return text
 
 
+def _one_at_a_time(
+    write: Callable[Concatenate[Session, Given], Result],
+) -> Callable[Concatenate[Session, Given], Result]:
+    """Have the threads of a run write to its session one after the other."""
+
+    @wraps(write)
+    def alone(session: Session, /, *args: Given.args, **options: Given.kwargs) -> Result:
+        with session.writing:
+            return write(session, *args, **options)
+
+    return alone
+
+
 class Session:
     """Read and write one session's files."""
 
@@ -112,6 +129,7 @@ class Session:
         self.directory = directory
         self.id = checked_id(directory.name)
         self.guard = guard
+        self.writing = RLock()
         self._files = Files(directory, guard)
         self._clock = clock
         self._mask = mask
@@ -253,6 +271,7 @@ class Session:
             self._plan = _validated(Plan, read_json(path), str(path))
         return self._plan
 
+    @_one_at_a_time
     def save_task(self, task: Task) -> Plan:
         """Replace the session's PRD with one task in its new state."""
         plan = self.plan.replaced(task)
@@ -260,6 +279,7 @@ class Session:
         self._plan = plan
         return plan
 
+    @_one_at_a_time
     def append_ledger_entry(self, entry: LedgerEntry) -> int:
         """Append a verdict to its task's ledger and give the number of entries."""
         path = self._ledger_path(entry.task_id)
@@ -275,6 +295,7 @@ class Session:
             raise UnknownSession(f"session {self.id} has no task {task_id!r}")
         return self.directory / "ledger" / f"{task_id}.jsonl"
 
+    @_one_at_a_time
     def append_progress(self, line: str, *, again: bool = False) -> None:
         """Add one line to the story of the session; `again` leaves out one that is there."""
         path = self.directory / "progress.txt"
@@ -297,6 +318,7 @@ class Session:
         raw = self._mask.known(text).encode("utf-8", "backslashreplace")
         self._files.replace("report.md", raw)
 
+    @_one_at_a_time
     def save_learnings(self, task: Task, learnings: Sequence[str]) -> None:
         """Add what an accepted task taught to the notes for the user."""
         path = self.directory / "proposed-learnings.md"
@@ -316,6 +338,7 @@ class Session:
             raise CorruptSession(f"{path}: must hold an object")
         return meta
 
+    @_one_at_a_time
     def append_request(self, request: OperatorRequest) -> None:
         """Put a question, a flag or an answer on record."""
         self._files.append("operator-requests.jsonl", self._line(request))
@@ -324,6 +347,7 @@ class Session:
         """Give all questions, flags and answers, oldest first."""
         return tuple(_entries(OperatorRequest, self.directory / "operator-requests.jsonl"))
 
+    @_one_at_a_time
     def close_out(self, reason: StopReason, spend: Mapping[Role, Spend]) -> None:
         """Leave the checkpoint as a stopped run should be found."""
         status = _STATUS_AFTER.get(reason, SessionStatus.STOPPED)
@@ -358,30 +382,3 @@ def _validated(model: type[ValueT], content: Any, where: str) -> ValueT:
         return model.model_validate(content)
     except ValidationError as error:
         raise CorruptSession(f"{where}: {describe_faults(error)}") from None
-
-
-def list_sessions(sessions: Path) -> tuple[str, ...]:
-    """Give the ids of all sessions, oldest first."""
-    try:
-        names: Iterable[str] = os.listdir(sessions)
-    except OSError:
-        return ()
-    return tuple(sorted(name for name in names if SESSION_ID.fullmatch(name)))
-
-
-def find_session(sessions: Path, wanted: str) -> str:
-    """Turn an id, a unique prefix or `latest` into a full id."""
-    known = list_sessions(sessions)
-    if wanted == "latest":
-        if not known:
-            raise UnknownSession(f"there is no session in {sessions} yet; start with `tilth run`")
-        return max(known, key=lambda name: (*last_active(sessions / name), name))
-    if wanted in known:
-        return wanted
-    matches = [name for name in known if wanted and name.startswith(wanted)]
-    if len(matches) == 1:
-        return matches[0]
-    if matches:
-        shown = ", ".join(matches[:3]) + (" …" if len(matches) > 3 else "")
-        raise UnknownSession(f"{wanted!r} could be {len(matches)} sessions ({shown}); give more")
-    raise UnknownSession(f"no session starts with {wanted!r} in {sessions}; see `tilth info`")

@@ -35,12 +35,12 @@ from tilth.log.state import fold
 from tilth.model.messages import Conversation, OnRetry, Turn
 from tilth.session.at_rest import open_desk, restate, settle_inbox, take_up_waiting
 from tilth.session.branch import make_worktree
-from tilth.session.catalog import holder_of, readable_sessions
+from tilth.session.catalog import find_session, holder_of, readable_sessions
 from tilth.session.frontend import Frontend
 from tilth.session.inbox import Inbox
 from tilth.session.models import Models
 from tilth.session.parts import Parts, new_id, open_parts, read_facts
-from tilth.session.session import Session, SessionStatus, find_session
+from tilth.session.session import Session, SessionStatus
 from tilth.session.store import wait_for_lock
 from tilth.task.acceptance import accept, check_last_case
 from tilth.task.words import lands, take_up, understand

@@ -30,11 +30,12 @@ from tilth.log.state import SessionState, fold
 from tilth.log.summary import summary
 from tilth.log.writer import Emitter, EventLog
 from tilth.session.branch import check_branch
+from tilth.session.catalog import find_session
 from tilth.session.frontend import Frontend
 from tilth.session.parts import open_parts, read_facts
 from tilth.session.proposal import Branch, How, Proposal, Wishes, propose
 from tilth.session.selection import Behind
-from tilth.session.session import Session, find_session
+from tilth.session.session import Session
 from tilth.session.store import read_json, replace_json
 
 INTENT = "take.json"

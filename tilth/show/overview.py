@@ -14,8 +14,8 @@ from tilth.contract.operator_requests import still_open
 from tilth.contract.outcomes import ExitCode
 from tilth.log.reader import last_stop
 from tilth.model.messages import Role
-from tilth.session.catalog import open_to_look
-from tilth.session.session import Session, SessionStatus, list_sessions
+from tilth.session.catalog import list_sessions, open_to_look
+from tilth.session.session import Session, SessionStatus
 from tilth.show import figures
 from tilth.show.next_commands import next_commands
 from tilth.show.note import Tone

@@ -9,7 +9,8 @@ from typing import Any
 from tilth.base.safe_text import one_line
 from tilth.config.settings import Settings
 from tilth.contract.outcomes import ExitCode
-from tilth.session.session import SessionStatus, list_sessions
+from tilth.session.catalog import list_sessions
+from tilth.session.session import SessionStatus
 from tilth.show import figures
 from tilth.show.note import Tone
 from tilth.show.notices import tell

@@ -16,14 +16,13 @@ from tilth.config.secrets import Mask, hidden
 from tilth.contract.outcomes import StopReason
 from tilth.contract.prd import Plan, Status, Task
 from tilth.model.messages import Role, Usage
+from tilth.session.catalog import find_session, list_sessions
 from tilth.session.session import (
     Checkpoint,
     Session,
     SessionStatus,
     branch_of,
     checked_id,
-    find_session,
-    list_sessions,
     session_id,
 )
 from tilth.task.budget import Spend

@@ -14,8 +14,8 @@ from typing import Any
 from tilth.base.errors import UserError
 from tilth.config.settings import Settings
 from tilth.log.events import Event
-from tilth.session.catalog import open_to_look
-from tilth.session.session import Session, SessionStatus, list_sessions
+from tilth.session.catalog import list_sessions, open_to_look
+from tilth.session.session import Session, SessionStatus
 from tilth.show.report import Report
 from tilth.show.report_view import view_report
 from tilth.show.session_row import read_row
