@@ -9,11 +9,11 @@ import pytest
 
 from tilth.model.messages import ToolCall
 from tilth.sandbox.confinement import Access, Command, Unconfined, environment
-from tilth.tools import Outcome, Toolbox
+from tilth.tools import Toolbox, ToolOutcome
 from tilth.tools.bash import bounded
 
 
-def bash(root: Path, command: str, timeout: float | None = None) -> Outcome:
+def bash(root: Path, command: str, timeout: float | None = None) -> ToolOutcome:
     box = Toolbox(
         root=root,
         confinement=Unconfined(),

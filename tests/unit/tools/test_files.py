@@ -12,10 +12,10 @@ import pytest
 
 from tilth.model.messages import ToolCall
 from tilth.sandbox.confinement import Access, Unconfined
-from tilth.tools import Outcome, Toolbox
+from tilth.tools import Toolbox, ToolOutcome
 
 
-def call(root: Path, name: str, **arguments: Any) -> Outcome:
+def call(root: Path, name: str, **arguments: Any) -> ToolOutcome:
     box = Toolbox(root=root, confinement=Unconfined(), access=Access(), env={}, bash_timeout_s=5)
     return box.run(ToolCall(id="c1", name=name, arguments=arguments))
 

@@ -11,14 +11,14 @@ import pytest
 
 from tilth.model.messages import ToolCall
 from tilth.sandbox.confinement import Access, Command, Unconfined, environment
-from tilth.tools import Outcome, Toolbox, find_ruff
+from tilth.tools import Toolbox, ToolOutcome, find_ruff
 from tilth.tools.lint import Linter
 
 CLEAN = "x = 1\n"
 DIRTY = "import os\n"
 
 
-def call(root: Path, name: str, *, ruff: Path | None = None, **arguments: Any) -> Outcome:
+def call(root: Path, name: str, *, ruff: Path | None = None, **arguments: Any) -> ToolOutcome:
     box = Toolbox(
         root=root,
         confinement=Unconfined(),

@@ -16,7 +16,7 @@ import pytest
 from tilth.base.errors import ToolError
 from tilth.model.messages import ToolCall
 from tilth.sandbox.confinement import Access, Unconfined
-from tilth.tools import Outcome, Toolbox
+from tilth.tools import Toolbox, ToolOutcome
 from tilth.tools.paths import Enclosure
 
 SECRET = "outside secret"
@@ -34,12 +34,12 @@ def root(tmp_path: Path) -> Path:
     return inside
 
 
-def call(root: Path, name: str, **arguments: Any) -> Outcome:
+def call(root: Path, name: str, **arguments: Any) -> ToolOutcome:
     box = Toolbox(root=root, confinement=Unconfined(), access=Access(), env={}, bash_timeout_s=5)
     return box.run(ToolCall(id="c1", name=name, arguments=arguments))
 
 
-TOOLS: dict[str, Callable[[Path, str], Outcome]] = {
+TOOLS: dict[str, Callable[[Path, str], ToolOutcome]] = {
     "read_file": lambda root, path: call(root, "read_file", path=path),
     "write_file": lambda root, path: call(root, "write_file", path=path, content="changed"),
     "edit_file": lambda root, path: call(
@@ -50,7 +50,7 @@ TOOLS: dict[str, Callable[[Path, str], Outcome]] = {
 }
 
 
-def check_refused(root: Path, tool: str, path: str) -> Outcome:
+def check_refused(root: Path, tool: str, path: str) -> ToolOutcome:
     outside = root.parent / "outside"
     outcome = TOOLS[tool](root, path)
     assert outcome.is_error

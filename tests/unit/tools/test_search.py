@@ -10,11 +10,11 @@ import pytest
 
 from tilth.model.messages import ToolCall
 from tilth.sandbox.confinement import Access, Unconfined
-from tilth.tools import Outcome, Toolbox
+from tilth.tools import Toolbox, ToolOutcome
 from tilth.tools.scan import Budget, matcher
 
 
-def call(root: Path, name: str, **arguments: Any) -> Outcome:
+def call(root: Path, name: str, **arguments: Any) -> ToolOutcome:
     box = Toolbox(
         root=root,
         confinement=Unconfined(),
