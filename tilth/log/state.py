@@ -279,6 +279,10 @@ def _(state: SessionState, event: Event, resume: ev.SessionResume) -> SessionSta
     for task_id in resume.retried:
         task = tasks.get(task_id) or TaskState(id=task_id)
         tasks[task_id] = changed(task, outcome=TaskOutcome.OPEN, failure=None, ended=None)
+    for task_id in resume.anew:
+        # Its conversation is over, whenever the next one begins.
+        if task_id in tasks and tasks[task_id].attempt.conversation is not None:
+            tasks[task_id] = with_attempt(tasks[task_id], ended=True)
     tip = state.tip
     if resume.unwound_commit is not None and resume.unwound_commit == tip:
         tip = state.commits[tip].parent if tip in state.commits else tip

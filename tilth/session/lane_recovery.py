@@ -7,10 +7,12 @@ whose landing was refused goes on from the merge, and all others in their own co
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from tilth.contract.outcomes import Fresh, FreshReason
+from tilth.base.failpoint import reach
+from tilth.contract.outcomes import FreshReason
 from tilth.contract.prd import Status
 from tilth.git.commits import CommitRecord, failed_message
 from tilth.log.events import Committed, Judging, SessionResume
@@ -59,7 +61,7 @@ def recover_lanes(lanes: SessionLanes, found: Found, *, fresh: Asked = False) ->
     settle(bench)
     finish_begun(bench)
     retried, unwound = retry_failed(bench, found.workspace)
-    anew = [each.work.task.id for each in open_lanes if _begin_anew(found, each, fresh)]
+    anew = [each.work for each in open_lanes if _begin_anew(found, each, fresh)]
     going = [each for each in open_lanes if each.work.attempt is not None]
     bench.emit(
         SessionResume(
@@ -69,7 +71,7 @@ def recover_lanes(lanes: SessionLanes, found: Found, *, fresh: Asked = False) ->
             unwound_commit=unwound,
             reattached=going[0].work.task.id if going else None,
             lanes=tuple(each.work.task.id for each in going),
-            anew=tuple(anew),
+            anew=tuple(work.task.id for work in anew),
             worktree_lost=found.worktree_lost or any(each.lost for each in open_lanes),
             judging=Judging.of(found.start),
             settings=found.start.settings,
@@ -77,6 +79,9 @@ def recover_lanes(lanes: SessionLanes, found: Found, *, fresh: Asked = False) ->
         )
     )
     found.session.save_checkpoint(SessionStatus.RUNNING, bench.meter.by_role)
+    reach("after telling what begins anew")
+    for work in anew:
+        _clear(work)
     for each in going:
         if each.work.attempt is not None:
             go_on(each.work.bench, each.work.attempt, each.exchange)
@@ -208,20 +213,33 @@ def _begin_anew(found: Found, reopened: _Reopened, fresh: Asked) -> bool:
     why = why_fresh(work.bench, reopened.exchange, asked=asked, lost=reopened.lost)
     if why is None:
         return False
-    if why.reason is FreshReason.ASKED:
-        _keep_files(work, found)
     work.task = work.attempt.task if work.attempt else work.task
-    work.attempt, work.why = None, why or Fresh(FreshReason.TAKEN_UP)
+    work.attempt, work.why = None, why
+    if why.reason is not FreshReason.NOT_BEGUN:
+        _keep_files(work, found)
     return True
 
 
 def _keep_files(work: LaneWork, found: Found) -> None:
-    """Keep what an attempt left that is not to go on, and begin with clean files."""
-    base, lane = work.base or "", work.bench.lane
-    if lane is None:
+    """Keep what an attempt left that is not to go on."""
+    base, tree = work.base or "", work.bench.tree
+    left = tree.freeze(base).tree
+    if left == tree.tree_of(base):
         return
-    tree = work.bench.tree.freeze(base).tree
     message = failed_message("fresh", work.task.id, work.task.title, session=found.session.id)
-    ref = f"{landing.set_aside_ref(found.session.id, work.task.id)}.fresh"
-    work.bench.tree.keep_aside(ref, tree=tree, parent=base, message=message)
-    lane.put(base)
+    tree.keep_aside(_free_ref(found, work.task.id), tree=left, parent=base, message=message)
+
+
+def _free_ref(found: Found, task_id: str) -> str:
+    """Name where work is kept that no attempt takes up; what was kept before stays there."""
+    first = f"{landing.set_aside_ref(found.session.id, task_id)}.fresh"
+    taken = found.workspace.asides()
+    names = itertools.chain([first], (f"{first}-{number}" for number in itertools.count(2)))
+    return next(name for name in names if name not in taken)
+
+
+def _clear(work: LaneWork) -> None:
+    """Have a task that begins anew begin with clean files; it is on record that it does."""
+    begun = work.why is not None and work.why.reason is not FreshReason.NOT_BEGUN
+    if begun and work.bench.lane is not None and work.base is not None:
+        work.bench.lane.put(work.base)
