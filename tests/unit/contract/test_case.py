@@ -294,7 +294,16 @@ def test_the_tools_ask_for_exactly_what_is_read() -> None:
     assert set(RAISE_BLOCKER.input_schema["properties"]) == {"reason", "evidence"}
 
 
-@pytest.mark.parametrize("path", ["../x.py", "/etc/passwd", "~/x.py", "src/../../x.py"])
+@pytest.mark.parametrize(
+    "path", ["../x.py", "/etc/passwd", "~/x.py", "src/../../x.py", "src\\..\\..\\x.py"]
+)
 def test_a_claim_on_a_file_outside_the_worktree_is_refused(path: str) -> None:
     with pytest.raises(Unreadable, match="names a file outside the worktree"):
         parse_case(claim(ac_coverage=[item("1", path), item("2")]), TASK, lambda _: True)
+
+
+def test_several_places_may_be_given_as_a_list() -> None:
+    case = parse_case(
+        claim(ac_coverage=[item("1", ["a.py:f", "b.py:g"]), item("2")]), TASK, anywhere
+    )
+    assert case.ac_coverage[0].addressed_by == "a.py:f, b.py:g"

@@ -347,3 +347,36 @@ def test_no_task_can_be_made_with_a_malformed_id(task_id: str) -> None:
 def test_no_plan_can_be_made_with_one_id_twice() -> None:
     with pytest.raises(ValidationError, match="same id"):
         Plan(tasks=(Task(**entry(1)), Task(**entry(1))))
+
+
+@pytest.mark.parametrize(
+    ("round", "status", "sent_back"),
+    [(1, P, False), (2, P, True), (2, F, True), (2, D, False), (3, W, True)],
+)
+def test_a_task_is_sent_back_from_its_second_round_until_it_is_done(
+    round: int, status: Status, sent_back: bool
+) -> None:
+    assert Task(**entry(round=round, status=status)).sent_back is sent_back
+
+
+def test_a_task_stands_on_all_below_it_and_on_what_it_was_merged_with() -> None:
+    plan = plan_of((D, []), (D, ["T-001"]), (D, []), (D, ["T-002"]), (D, []))
+    third = plan.tasks[2].model_copy(update={"merged_with": ("T-005",)})
+    plan = plan.replaced(third)
+    fourth = plan.tasks[3].model_copy(update={"merged_with": ("T-003",)})
+    plan = plan.replaced(fourth)
+    assert [task.id for task in plan.upstream_of(fourth)] == ["T-001", "T-002"]
+    assert plan.upstream_of(plan.tasks[0]) == ()
+    assert plan.in_base_of(fourth) == {"T-001", "T-002", "T-003", "T-005"}
+
+
+def test_a_done_task_builds_on_what_was_sent_back_near_or_far() -> None:
+    plan = plan_of((P, []), (D, ["T-001"]), (D, ["T-002"]), (P, ["T-001"]))
+    assert plan.builds_on_sent_back(plan.tasks[2]) == ()
+    plan = plan.replaced(plan.tasks[0].model_copy(update={"round": 2}))
+    assert plan.builds_on_sent_back(plan.tasks[2]) == ("T-001",)
+    assert plan.builds_on_sent_back(plan.tasks[3]) == ()
+
+
+def test_a_plan_is_written_with_the_version_it_is_read_by() -> None:
+    assert plan_of((P, [])).model_dump()["version"] == 1

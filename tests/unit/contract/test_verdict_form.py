@@ -116,3 +116,16 @@ def test_a_reject_without_any_reason_still_says_that_it_was_one() -> None:
 )
 def test_nothing_but_one_whole_reject_is_taken_for_one(answer: Turn) -> None:
     assert reject_in(answer) is None
+
+
+def test_a_probe_is_kept_only_where_one_was_asked_for() -> None:
+    answer = turn(call({**REJECT, "probe": "def test_x(): assert 0"}))
+    assert parse_verdict(answer, 0).probe is None
+    assert parse_verdict(answer, 0, with_probe=True).probe == "def test_x(): assert 0"
+
+
+def test_an_accept_that_carries_a_probe_is_unreadable_where_probes_are_run() -> None:
+    answer = turn(call({**ACCEPT, "probe": "def test_x(): assert 0"}))
+    with pytest.raises(Unreadable, match="an accept carries no probe"):
+        parse_verdict(answer, 0, with_probe=True)
+    assert parse_verdict(answer, 0).verdict is Decision.ACCEPT

@@ -177,6 +177,38 @@ def test_a_replaced_part_of_pytest_is_a_fault_unless_it_was_so_before() -> None:
     assert run_faults(run, ("_pytest.runner.x",)) == []
 
 
+def test_a_hook_that_was_in_force_on_the_base_must_be_so_still() -> None:
+    run = PytestRun(status=0, hooks=("hook a",))
+    assert run_faults(run, (), ("hook a",)) == []
+    gone = run_faults(run, (), ("hook a", "hook b"))
+    assert gone == ["the project replaced what its tests rely on: hook b"]
+
+
+def test_a_file_that_steers_the_tests_and_was_changed_in_the_run_is_a_fault() -> None:
+    [fault] = run_faults(PytestRun(status=0, rewritten=("conftest.py",)))
+    assert fault == "the tests changed files that steer them: conftest.py"
+
+
+def test_results_are_counted_by_kind() -> None:
+    run = ran(a="passed", b="passed", c="failed", d="error", e="skipped", f="xfailed")
+    assert run.model_copy(update={"deselected": ("x", "y", "z")}).counts() == {
+        "collected": 6,
+        "deselected": 3,
+        "passed": 2,
+        "failed": 1,
+        "errors": 1,
+        "skipped": 1,
+        "xfailed": 1,
+    }
+
+
+def test_a_whole_file_may_be_skipped_only_where_its_top_says_so() -> None:
+    run = PytestRun(status=0, results=(NodeResult(node=PATH, ending="skipped"),))
+    free = pristine(b"import pytest\npytest.importorskip('x')\ndef test_a(): ...\n")
+    assert complaints(run, [free]) == {}
+    assert list(complaints(run, [FILE])) == [PATH]
+
+
 def found(path: str, code: str, message: str, row: int = 1) -> Violation:
     return Violation(path=path, row=row, column=1, code=code, message=message)
 
@@ -193,3 +225,10 @@ def test_a_violation_moves_with_a_renamed_file_only() -> None:
     elsewhere = found("b.py", "F401", "`os` imported but unused")
     assert new_since(base, [elsewhere], {"a.py"}) == ()
     assert new_since(base, [elsewhere], ()) == (elsewhere,)
+
+
+def test_a_file_without_any_test_is_complained_of_unless_something_of_it_ran() -> None:
+    empty = pristine(b"x = 1\n")
+    assert complaints(ran(), [empty]) == {PATH: f"{PATH}: holds no test"}
+    assert complaints(ran(test_made="passed"), [empty]) == {}
+    assert f"{PATH}::test_a" in complaints(ran(), [FILE])

@@ -82,26 +82,30 @@ def test_plain_text_of_any_script_and_windows_line_ends_hide_nothing(text: str) 
 
 
 @pytest.mark.parametrize(
-    "line",
+    ("line", "what"),
     [
-        "x = 1  # noqa: E501",
-        "# ruff: noqa",
-        "# flake8: noqa",
-        "x = f()  # type: ignore[arg-type]",
-        "x = f()  # pyright: ignore",
-        "@pytest.mark.skipif(True, reason='')",
-        "pytest.skip('later')",
-        "@unittest.skipUnless(0, '')",
-        "@unittest.expectedFailure",
-        "self.skipTest('later')",
-        "os._exit(0)",
-        "from os import path, _exit",
-        "import atexit",
-        "from _pytest import runner",
+        ("x = 1  # noqa: E501", "noqa"),
+        ("# ruff: noqa", "noqa"),
+        ("# flake8: noqa", "noqa"),
+        ("# ruff: file-ignore[F401]", "ruff: ignore"),
+        ("x = f()  # type: ignore[arg-type]", "type: ignore"),
+        ("x = f()  # pyright: ignore", "type: ignore"),
+        ("@pytest.mark.skipif(True, reason='')", "a skip or xfail mark"),
+        ("pytest.skip('later')", "a skip"),
+        ("@unittest.skipUnless(0, '')", "unittest.skip"),
+        ("@unittest.expectedFailure", "unittest.skip"),
+        ("self.skipTest('later')", "a skip"),
+        ("os._exit(0)", "os._exit"),
+        ("from os import path, _exit", "os._exit"),
+        ("import atexit", "atexit"),
+        ("from _pytest import runner", "_pytest"),
+        ("sys._getframe(1).f_globals.clear()", "a reach into the running interpreter"),
+        ("add.__code__ = other.__code__", "a reach into the running interpreter"),
     ],
 )
-def test_a_line_that_silences_a_check_is_found(line: str) -> None:
-    assert len(suspicious_lines(added(line))) == 1
+def test_a_line_that_silences_a_check_is_found(line: str, what: str) -> None:
+    [note] = suspicious_lines(added(line))
+    assert note == f"a.py:1: adds {what}: {line}"
 
 
 @pytest.mark.parametrize(
@@ -126,9 +130,12 @@ def test_a_flood_of_harmless_notes_hides_no_grave_one() -> None:
 def test_a_flood_of_restored_files_hides_no_changed_seed_test() -> None:
     flood = [Tampering(path=f"d{n}/conftest.py", did="it was left out") for n in range(100)]
     seed = Tampering(path=SEED, did="the seed test was changed", kind=TamperKind.SEED)
-    notes = tampering_notes([*flood, seed])
-    assert notes[0] == f"{SEED}: the seed test was changed"
-    assert len(notes) == MOST_OF_A_KIND + 2
+    shadow = Tampering(path="json.py", did="it shadows", kind=TamperKind.SHADOW)
+    helper = Tampering(path="tests/data.txt", did="it was put back", kind=TamperKind.SUPPORT)
+    notes = tampering_notes([helper, *flood, shadow, seed])
+    assert notes[:2] == (f"{SEED}: the seed test was changed", "json.py: it shadows")
+    assert notes[-1] == "tests/data.txt: it was put back"
+    assert len(notes) == MOST_OF_A_KIND + 4
 
 
 @pytest.mark.parametrize("line", ["# -*- coding: utf-7 -*-", "# vim: set fileencoding=rot13 :"])
@@ -138,10 +145,20 @@ def test_another_encoding_is_named(line: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["# -*- coding: utf-8 -*-", "# coding=UTF8", "x = 'coding: utf-7'"]
+    "line",
+    ["# -*- coding: utf-8 -*-", "# coding=UTF8", "# coding: utf_8_sig", "x = 'coding: utf-7'"],
 )
 def test_the_usual_encoding_is_not(line: str) -> None:
     assert suspicious_lines(added(line)) == ()
+
+
+def test_an_encoding_counts_where_python_looks_for_one() -> None:
+    line = "# coding: utf-7"
+    at = "--- /dev/null\n+++ b/{}\n@@ -{},0 +{},1 @@\n+" + line + "\n"
+    assert len(suspicious_lines(at.format("a.py", 1, 2))) == 1
+    assert len(suspicious_lines(at.format("a.pyi", 1, 1))) == 1
+    assert suspicious_lines(at.format("a.py", 2, 3)) == ()
+    assert suspicious_lines(at.format("a.txt", 1, 1)) == ()
 
 
 def test_what_a_diff_does_not_show_is_named() -> None:

@@ -10,7 +10,7 @@ from tilth.base.errors import ToolError
 from tilth.sandbox.confinement import Access, Bind
 from tilth.sandbox.forbidden import root_only, sockets
 from tilth.sandbox.layout import Layouts, Link, PlaceKind, follow, lay_out
-from tilth.sandbox.policy import Policy, hidden_places
+from tilth.sandbox.policy import Policy
 
 
 @pytest.fixture
@@ -191,12 +191,6 @@ def test_no_link_inside_the_git_directory_is_followed(root: Path) -> None:
     assert git_dir / "refs" in readable
     assert git_dir / "objects" not in readable
     assert git_dir not in readable
-
-
-def test_a_home_that_is_the_whole_system_is_not_hidden() -> None:
-    assert Path("/") not in hidden_places({"HOME": "/"})
-    assert Path("/usr") not in hidden_places({"HOME": "/usr"})
-    assert Path("/srv/home") in hidden_places({"HOME": "/srv/home"})
 
 
 def test_what_only_root_may_read_is_found_for_root_alone(root: Path) -> None:
