@@ -111,10 +111,7 @@ class Journal:
         self._unsure = False
         try:
             flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
-            is_new = not path.exists()
             self._handle = os.open(path, flags, PRIVATE_FILE)
-            if is_new:
-                sync_dir(path.parent)
             self._size = self._cut_torn_tail()
             if self._size == 0:
                 # Just made, perhaps: a synced line is lost with a file that has no name yet.

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import pwd
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from tilth.sandbox.confinement import Bind
-from tilth.sandbox.policy import Policy, hidden_places
+from tilth.sandbox.policy import Policy, hidden_places, tool_places
 
 
 def policy(root: Path, **changes: object) -> Policy:
@@ -83,3 +86,21 @@ def test_the_worktrees_files_stand_in_for_the_checkouts_but_no_link_and_no_git(
     bind = Bind(source=tmp_path / "workspace" / "app.py", target=tmp_path / "src" / "app.py")
     assert place.worker().binds == (bind,)
     assert policy(tmp_path, python=Path(sys.executable)).worker().binds == ()
+
+
+def test_the_accounts_own_home_is_hidden_whatever_the_environment_says(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    account = SimpleNamespace(pw_dir="/srv/account")
+    monkeypatch.setattr(pwd, "getpwuid", lambda _: account)
+    monkeypatch.setattr(os, "geteuid", lambda: 4711)
+    hidden = hidden_places({"HOME": "/srv/elsewhere"})
+    assert {Path("/srv/account"), Path("/srv/elsewhere")} <= set(hidden)
+    assert Path("/root") not in hidden
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    assert {Path("/root"), Path("/home")} <= set(hidden_places({}))
+
+
+def test_tools_are_shown_wherever_they_stand() -> None:
+    brew = Path("/home/linuxbrew/.linuxbrew")
+    assert tool_places(Path("/home/a/ruff"), None) == (Path("/home/a/ruff"), brew)

@@ -1,0 +1,69 @@
+"""Modules that hide others: which new files do, and what they hide."""
+
+from __future__ import annotations
+
+import pytest
+
+from tilth.gate.shadowing import Importable, has_new_names, import_roots, shadows
+
+KNOWN = Importable(library=frozenset({"json"}), installed=frozenset({"yaml"}))
+ROOTS = ("", "src", "tests")
+
+
+def hides(base: list[str], new: list[str], roots: tuple[str, ...] = ROOTS) -> dict[str, str]:
+    return shadows(base, [*base, *new], roots, KNOWN)
+
+
+@pytest.mark.parametrize("name", ["pytest", "_pytest", "pluggy", "iniconfig", "ruff", "coverage"])
+def test_a_tool_of_the_gate_can_be_hidden_by_no_file(name: str) -> None:
+    what = f"it hides {name}, which the gate depends on"
+    assert hides([], [f"{name}.py"]) == {f"{name}.py": what}
+    assert hides([], [f"src/{name}/__init__.py"]) == {f"src/{name}/__init__.py": what}
+
+
+@pytest.mark.parametrize(
+    ("path", "what"),
+    [
+        ("json.py", "json of the standard library"),
+        ("src/json.cpython-311-x86_64-linux-gnu.so", "json of the standard library"),
+        ("tests/yaml/__init__.pyc", "the installed package yaml"),
+    ],
+)
+def test_what_is_hidden_is_said(path: str, what: str) -> None:
+    assert hides([], [path]) == {path: f"it hides {what}"}
+
+
+def test_only_what_makes_a_module_of_that_name_at_a_root_hides_it() -> None:
+    harmless = ["json.md", "pkg/json.py", "json/data.py", "src/__init__.py", "lib/yaml/__init__.py"]
+    assert hides([], harmless) == {}
+    assert hides([], ["lib/yaml/__init__.py"], ("lib",)) != {}
+
+
+def test_a_name_that_the_base_had_at_that_root_is_its_own() -> None:
+    assert hides(["json.py"], ["src/calc.py"]) == {}
+    assert hides(["json/__init__.py"], ["json/more.py"]) == {}
+
+
+def test_a_module_of_another_root_is_hidden_while_it_is_still_there() -> None:
+    assert hides(["src/calc.py"], ["tests/calc.py"]) == {"tests/calc.py": "it hides src/calc.py"}
+    assert shadows(["src/calc.py"], ["calc.py"], ROOTS, KNOWN) == {}
+
+
+def test_of_a_package_and_a_module_of_one_name_python_takes_only_one() -> None:
+    new = "src/shop/cart/__init__.py"
+    assert hides(["src/shop/cart.py"], [new]) == {new: "it hides src/shop/cart.py"}
+    assert hides(["src/shop/cart.md"], [new]) == {}
+    assert shadows(["src/shop/cart.py"], [new], ROOTS, KNOWN) == {}
+    assert hides(["a/b.py"], ["a/b.cpython-311.so"]) == {"a/b.cpython-311.so": "it hides a/b.py"}
+
+
+def test_the_interpreter_is_asked_only_about_names_that_are_new() -> None:
+    assert has_new_names(["a.py"], ["a.py", "b.py"], ROOTS) is True
+    assert has_new_names(["a.py"], ["a.py", "src/b/__init__.py"], ROOTS) is True
+    assert has_new_names(["a.py"], ["a.py", "a/__init__.py", "pkg/b.py", "b.md"], ROOTS) is False
+
+
+def test_modules_come_from_the_root_from_src_from_tests_and_from_what_pytest_adds() -> None:
+    assert import_roots([], ()) == ("", "src", "tests")
+    assert import_roots(["tests/__init__.py"], ()) == ("", "src")
+    assert import_roots([], (".", "./lib", "src", "lib/")) == ("", "src", "tests", "lib")
