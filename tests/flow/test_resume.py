@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -76,9 +77,29 @@ def test_an_open_task_goes_on_in_the_same_conversation(site: Site, endpoint: End
     assert second.of("session_resume")[0]["last_stop"] == "provider_failure"
 
 
-def test_the_log_of_both_starts_is_one(site: Site, endpoint: Endpoint) -> None:
+_opened: list[str] = []
+
+
+@pytest.fixture(scope="module")
+def opened() -> list[str]:
+    """Name every file that is opened by name to be read, until the process ends."""
+
+    def note(event: str, about: tuple[object, ...]) -> None:
+        if event == "open" and about[1] in ("r", "rb"):
+            _opened.append(Path(str(about[0])).name)
+
+    # There is no way to take one back; it costs next to nothing.
+    sys.addaudithook(note)
+    return _opened
+
+
+def test_the_log_of_both_starts_is_one_and_read_once(
+    site: Site, endpoint: Endpoint, opened: list[str]
+) -> None:
     endpoint.run(site.bundle(1), worker=[solve(1)])
+    opened.clear()
     run = endpoint.resume(worker=[submit(1)], evaluator=[accept()])
+    assert opened.count("events.jsonl") == 1
     assert [event["seq"] for event in run.events] == list(range(1, len(run.events) + 1))
     assert run.types.count("session_start") == 1
     assert run.types.count("seed_committed") == 1

@@ -6,6 +6,7 @@ choice of null say nothing a model needs, and every one of them is paid for with
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from pydantic import BaseModel
@@ -16,8 +17,9 @@ _NOISE = (
 )
 
 
+@functools.cache
 def tool_schema(arguments: type[BaseModel]) -> dict[str, Any]:
-    """Give the JSON schema of a tool's arguments in its plainest form."""
+    """Give the JSON schema of a tool's arguments in its plainest form; nobody changes it."""
     whole = arguments.model_json_schema()
     definitions = whole.pop("$defs", {})
     whole.pop("description", None)

@@ -28,9 +28,7 @@ def borrow(source: SourceRepo, head: str, into: Path) -> SourceRepo:
         (into / "refs" / "heads").mkdir(parents=True)
     _require(Git(into, into), head, source.root)
     stands_on = (source.git_dir / "objects", *source.stores)
-    return source.model_copy(
-        update={"git_dir": into, "head": head, "dirty": False, "stores": stands_on}
-    )
+    return source.model_copy(update={"git_dir": into, "head": head, "stores": stands_on})
 
 
 def _require(git: Git, commit: str, root: Path) -> None:

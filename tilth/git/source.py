@@ -41,7 +41,6 @@ class SourceRepo(Value):
     own_dir: Path
     head: str
     branch: str | None = None
-    dirty: bool = False
     stores: tuple[Path, ...] = ()
 
 
@@ -53,26 +52,32 @@ def open_source(path: Path) -> SourceRepo:
     around = _checkout_around(where)
     if around is not None:
         refuse_what_waits(around)
-    # The path comes last: it is the one answer that may hold a line's end.
-    asked = ("--is-bare-repository", "--is-inside-git-dir", "--absolute-git-dir")
-    is_bare, is_inside, own = _discover(where, *asked).split("\n", 2)
+    is_bare, is_inside, own, common = _places(where)
     own_dir = Path(own)
     if is_bare == "true":
         raise UserError(f"{path} is a bare repository: clone it and name the clone")
     root = _checkout_around(where)
     if root is None or is_inside == "true":
         raise UserError(f"{path} is inside a git directory: name the checkout beside it")
-    git_dir = Path(os.path.normpath(where / _discover(where, "--git-common-dir")))
+    git_dir = Path(os.path.normpath(where / common))
     _refuse_a_foreign_one(root, own_dir, git_dir)
     head, branch = _head(own_dir, git_dir, root)
-    return SourceRepo(
-        root=root,
-        git_dir=git_dir,
-        own_dir=own_dir,
-        head=head,
-        branch=branch,
-        dirty=_is_dirty(own_dir, git_dir, root, head),
+    return SourceRepo(root=root, git_dir=git_dir, own_dir=own_dir, head=head, branch=branch)
+
+
+def _places(where: Path) -> tuple[str, str, str, str]:
+    """Ask what kind of place it is and which git directories it has: its own and the shared one."""
+    kinds, own, common = (
+        ("--is-bare-repository", "--is-inside-git-dir"),
+        "--absolute-git-dir",
+        "--git-common-dir",
     )
+    match _discover(where, *kinds, own, common).split("\n"):
+        case [is_bare, is_inside, own_dir, git_dir]:
+            return is_bare, is_inside, own_dir, git_dir
+    # A path may hold a line's end: then it has to come last.
+    is_bare, is_inside, own_dir = _discover(where, *kinds, own).split("\n", 2)
+    return is_bare, is_inside, own_dir, _discover(where, common)
 
 
 def _discover(where: Path, *what: str) -> str:
@@ -151,11 +156,11 @@ def _head(own_dir: Path, git_dir: Path, root: Path) -> tuple[str, str | None]:
     return answer.out.decode().strip(), branch
 
 
-def _is_dirty(own_dir: Path, git_dir: Path, root: Path, head: str) -> bool:
-    """Tell whether a tracked file differs from HEAD; untracked files do not count."""
-    if not (own_dir / "index").exists():
+def is_dirty(source: SourceRepo) -> bool:
+    """Tell whether a tracked file differs from HEAD now; untracked files do not count."""
+    if not (source.own_dir / "index").exists():
         return True
-    with checkout_git(own_dir, git_dir, root, head) as git:
+    with checkout_git(source.own_dir, source.git_dir, source.root, source.head) as git:
         out = git.run(
             "status", "--porcelain", "-z", "--untracked-files=no", "--ignore-submodules=all"
         )

@@ -18,7 +18,7 @@ from tilth.base.errors import UserError, WorkspaceError
 from tilth.base.failpoint import reach
 from tilth.base.values import Value
 from tilth.git.command import Git, scratch, shown, writing
-from tilth.git.source import SESSION_BRANCHES, SourceRepo, checkout_git, open_source
+from tilth.git.source import SESSION_BRANCHES, SourceRepo, checkout_git, is_dirty, open_source
 
 _HEADS = "refs/heads/"
 _UNDER_WAY = ("MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD")
@@ -51,7 +51,7 @@ def open_target(source: SourceRepo, name: str) -> Target:
         )
     _refuse_elsewhere(source, git, branch)
     target = Target(branch=branch, tip=tip, checked_out=source.branch == branch)
-    if target.checked_out and (source.dirty or _is_busy(source.own_dir)):
+    if target.checked_out and (is_dirty(source) or _is_busy(source.own_dir)):
         raise UserError(
             f"{branch} is checked out in {source.root} with uncommitted changes: commit or stash "
             "them first"
@@ -100,7 +100,7 @@ def bring_in_step(source: SourceRepo, before: str, after: str) -> bool:
     """Finish a step of the checkout that was cut off; False if something of the user's is there."""
     if source.head != after:
         return True
-    if not source.dirty and not _differing(source, after):
+    if not is_dirty(source) and not _differing(source, after):
         return True
     if _is_users(source, before, after):
         return False

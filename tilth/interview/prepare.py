@@ -24,7 +24,7 @@ from tilth.config.secrets import Mask
 from tilth.config.settings import Settings, known_secrets, load
 from tilth.contract.outcomes import ExitCode, StopReason, exit_code
 from tilth.git import trees
-from tilth.git.source import SourceRepo, open_source
+from tilth.git.source import SourceRepo, is_dirty, open_source
 from tilth.interview.answers import AnswersFrontend, read_answers
 from tilth.interview.approval import Approver
 from tilth.interview.bench import InterviewBench
@@ -171,7 +171,7 @@ def _anchor(parts: Parts, brief: str | None) -> Anchor:
             if content
         ),
         base_files=trees.files(source, source.head),
-        dirty=source.dirty,
+        dirty=is_dirty(source),
         seed_concerns=seed_concerns(parts.settings, source),
     )
 

@@ -208,14 +208,14 @@ def _jobs(settings: Mapping[str, str]) -> int:
 def fold(events: Iterable[Event], *, conversations: bool = False) -> SessionState:
     """Read a whole log once, with the texts of its open conversations for whoever goes on."""
     if not conversations:
-        state = SessionState()
-        for event in events:
-            state = apply(state, event)
-        return state
+        return _folded(SessionState(), events)
     with _uncollected():
-        state = SessionState(conversations=Conversations())
-        for event in events:
-            state = apply(state, event)
+        return _folded(SessionState(conversations=Conversations()), events)
+
+
+def _folded(state: SessionState, events: Iterable[Event]) -> SessionState:
+    for event in events:
+        state = _advanced(state, event)
     return state
 
 
@@ -234,22 +234,27 @@ def _uncollected() -> Iterator[None]:
 
 def apply(state: SessionState, event: Event) -> SessionState:
     """Give the state after one more event."""
-    kind, task_id = type(event.payload), event.scope.task_id
-    changes: dict[str, Any] = {
-        "session": event.session,
-        "events": state.events + 1,
-        "last_seq": event.seq,
-        "started": state.started or event.ts,
-        "updated": event.ts,
-        "previous": state.updated,
-    }
+    return _advanced(changed(state), event)
+
+
+def _advanced(state: SessionState, event: Event) -> SessionState:
+    """Take in one more event; the state is the caller's own, nobody has seen it, and is used up.
+
+    A long log is folded so without a copy of everything for each of its events.
+    """
+    task_id, own = event.scope.task_id, state.__dict__
+    own["previous"] = own["updated"]
+    own["updated"] = event.ts
+    own["started"] = own["started"] or event.ts
+    own["session"] = event.session
+    own["events"] += 1
+    own["last_seq"] = event.seq
     if task_id is None:
-        changes["outside"] = after(state.outside, event)
+        own["outside"] = after(state.outside, event)
     else:
         task = state.tasks.get(task_id) or TaskState(id=task_id, started=event.ts)
-        changes["tasks"] = {**state.tasks, task_id: after(task, event)}
-    state = changed(state, **changes)
-    on_session = _SESSION.get(kind)
+        own["tasks"] = {**state.tasks, task_id: after(task, event)}
+    on_session = _SESSION.get(type(event.payload))
     if on_session is not None:
         state = on_session(state, event, event.payload)
     if state.conversations is not None:
@@ -317,7 +322,9 @@ def _(state: SessionState, event: Event, reset: ev.ContextReset) -> SessionState
 def _(state: SessionState, event: Event, call: ev.ModelCall) -> SessionState:
     if state.waiting is not None:
         state = changed(state, waiting=None)
-    state = changed(state, cache_gaps=state.cache_gaps.after(event, call))
+    gaps = state.cache_gaps.after(event, call)
+    if gaps is not state.cache_gaps:
+        state = changed(state, cache_gaps=gaps)
     if event.task_id is None or not state.starts or state.starts[-1].worked:
         return state
     return changed(state, starts=(*state.starts[:-1], changed(state.starts[-1], worked=True)))

@@ -31,6 +31,7 @@ from tilth.task.watch import verification_tail
 RUN_PROBE = "run_probe"
 
 _T = TypeVar("_T")
+_NOTHING = Spend()
 _EDITS = frozenset({"write_file", "edit_file"})
 # The events that may tell of something in a task's way.
 _OBSTACLES = frozenset({ev.HookRan, ev.ValidatorRun, ev.EvaluatorVerdict, ev.CaseParseError})
@@ -106,9 +107,9 @@ def _(task: TaskState, event: Event, prompt: ev.PromptAssembled) -> TaskState:
 @_on(ev.ModelCall)
 def _(task: TaskState, event: Event, call: ev.ModelCall) -> TaskState:
     role = call.role
-    spend = {**task.spend, role: task.spend.get(role, Spend()).after(call.usage, call.cost_usd)}
+    spent = task.spend.get(role, _NOTHING).after(call.usage, call.cost_usd)
     model_ms = {**task.model_ms, role: task.model_ms.get(role, 0) + call.latency_ms}
-    task = changed(task, spend=spend, model_ms=model_ms)
+    task = changed(task, spend={**task.spend, role: spent}, model_ms=model_ms)
     if call.cost_usd is None and call.model not in task.unpriced_models:
         task = changed(task, unpriced_models=(*task.unpriced_models, call.model))
     if task.seconding is not None and task.seconding.conversation == call.conversation:
@@ -369,8 +370,7 @@ def with_attempt(task: TaskState, **changes: Any) -> TaskState:
     """Change a task's last attempt; a log that tells of none has begun one unseen."""
     if task.id is None:
         return task
-    attempt = changed(task.attempt, **changes)
-    return changed(task, attempts=(*task.attempts[:-1], attempt))
+    return changed(task, attempts=(*task.attempts[:-1], changed(task.attempt, **changes)))
 
 
 def _milestone(task: TaskState, event: Event) -> TaskState:

@@ -55,7 +55,7 @@ def open_ground(
             workspace = parts.workspace(copy)
             with parts.open_run(copy, SessionState()) as context:
                 workspace.create(recorded.base_commit)
-                parts.run_setup(copy, workspace, context.emit)
+                parts.run_setup(context, copy, workspace)
                 yield parts.bench(context, copy, workspace)
 
 

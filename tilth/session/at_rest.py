@@ -48,9 +48,12 @@ class Desk:
 
 
 @contextmanager
-def open_desk(session: Session, mask: Mask) -> Iterator[Desk]:
-    """Open the log of a locked session for words; summary, status and report tell of them then."""
-    before = fold(session.events(), conversations=True)
+def open_desk(session: Session, mask: Mask, before: SessionState | None = None) -> Iterator[Desk]:
+    """Open the log of a locked session for words; summary, status and report tell of them then.
+
+    `before` is what the log says, for whoever has read it, its conversations included.
+    """
+    before = before or fold(session.events(), conversations=True)
     log = EventLog(
         session.log_path,
         session=session.id,
@@ -86,14 +89,14 @@ def take_up_waiting(desk: Desk) -> tuple[OperatorSpoke, ...]:
 def take_up_leftovers(session: Session, state: SessionState | None, mask: Mask) -> bool:
     """Take up what a session that ended has left, and put right what a kill left half done.
 
-    The lock must be held. Tells whether there was anything to look at.
+    The lock must be held. Tells whether the log says more now than `state` does.
     """
     spoken = state is not None and bool(state.words)
     if Inbox(session.directory).is_empty and not spoken:
         return False
-    with open_desk(session, mask) as desk:
+    with open_desk(session, mask, state) as desk:
         take_up_waiting(desk)
-    return True
+    return state is None or desk.words.state.last_seq > state.last_seq
 
 
 def settle_inbox(directory: Path, mask: Mask, guard: Guard | None = None) -> None:

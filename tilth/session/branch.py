@@ -18,14 +18,17 @@ from tilth.session.session import Session
 
 def make_worktree(session: Session, workspace: Workspace, memory: SessionState) -> bool:
     """Make branch and worktree where they are missing; tell whether a worktree had been lost."""
-    lost = _make_missing(session, workspace, memory)
-    check_branch(session, workspace, memory)
+    workspace.clear_locks()
+    tip = workspace.tip()
+    lost = _make_missing(session, workspace, memory, tip)
+    check_branch(session, workspace, memory, tip)
     return lost
 
 
-def _make_missing(session: Session, workspace: Workspace, memory: SessionState) -> bool:
-    workspace.clear_locks()
-    if workspace.tip() is None:
+def _make_missing(
+    session: Session, workspace: Workspace, memory: SessionState, tip: str | None
+) -> bool:
+    if tip is None:
         if memory.start is not None:
             was = memory.tip or session.checkpoint.base_commit
             raise CorruptSession(
@@ -42,9 +45,11 @@ def _make_missing(session: Session, workspace: Workspace, memory: SessionState) 
     return False
 
 
-def check_branch(session: Session, workspace: Workspace, memory: SessionState) -> None:
+def check_branch(
+    session: Session, workspace: Workspace, memory: SessionState, tip: str | None = None
+) -> None:
     """Refuse a branch that somebody else has moved: the record would no longer be about it."""
-    tip = workspace.tip()
+    tip = tip or workspace.tip()
     known = {session.checkpoint.base_commit} if memory.tip is None else {memory.tip}
     landed = memory.commits.get(memory.tip or "")
     if landed is not None and landed.kind == "failed":

@@ -34,9 +34,9 @@ from tilth.git import trees
 from tilth.git.repo_config import clean_configuration, credentials
 from tilth.git.source import SourceRepo
 from tilth.git.workspace import Workspace
-from tilth.log.events import Emit, Sink
+from tilth.log.events import Sink
 from tilth.log.reattach import evidence_of
-from tilth.log.state import SessionState, fold
+from tilth.log.state import SessionState
 from tilth.log.summary import summary
 from tilth.log.writer import Emitter, EventLog
 from tilth.model.reviewers import Panel
@@ -129,9 +129,8 @@ class Parts:
                 Emitter(log)(told)
             if telemetry is not None and (fault := telemetry.finish()) is not None:
                 frontend.tell(f"warning: {fault}")
-            state = fold(session.events())
-            session.save_summary(summary(state))
-            save_report(session, state)
+            session.save_summary(summary(log.state))
+            save_report(session, log.state)
         finally:
             if screen is not None:
                 screen.close()
@@ -201,7 +200,8 @@ class Parts:
         """Give a bench at a worktree, after setup: its interpreter may be one that setup made."""
         places = self.places_after_setup(session, workspace)
         tools = self.tools(workspace, places)
-        return context.at(tree=workspace, tools=tools, gate=self.gate(session, workspace, places))
+        gate = self.gate(session, workspace, places, context.words.state.suites)
+        return context.at(tree=workspace, tools=tools, gate=gate)
 
     def tools(self, workspace: Workspace, places: Policy, task_id: str | None = None) -> Tools:
         """Give the worker's tools at a worktree, of a lane if its task is named."""
@@ -231,9 +231,9 @@ class Parts:
         session: Session,
         workspace: Workspace,
         places: Policy | None = None,
-        suites: dict[str, SuiteRecord] | None = None,
+        suites: tuple[SuiteRecord, ...] | dict[str, SuiteRecord] = (),
     ) -> Gate:
-        """Give the gate that proves trees of a session; lanes share what they know of `suites`."""
+        """Give the gate that proves trees of a session; lanes share one dict of `suites`."""
         places = places or self.places_after_setup(session, workspace)
         gate = TaskGate(
             workspace=workspace,
@@ -247,20 +247,20 @@ class Parts:
             timeout_s=self.settings.validator_timeout_seconds,
             scratch=self.scratch,
             stands_for=(self.source.root, workspace.path),
-            suites=fold(session.events()).suites if suites is None else suites,
-            cores=cores_here() if suites is None else 1,
+            suites=suites,
+            cores=1 if isinstance(suites, dict) else cores_here(),
         )
         gate.worker_home = places.home
         return gate
 
     def run_setup(
-        self, session: Session, workspace: Workspace, emit: Emit, *, again: bool = False
+        self, context: RunContext, session: Session, workspace: Workspace, *, again: bool = False
     ) -> None:
         """Run the project's setup commands, unless the log says that it was done."""
         commands = self.facts.setup
         if not commands:
             return
-        if not again and is_prepared(fold(session.events()).setups, commands):
+        if not again and is_prepared(context.words.state.setups, commands):
             return
         setup = session.directory / "setup"
         places = self.places(workspace, setup, setup / "venv")
@@ -281,7 +281,7 @@ class Parts:
             env=environment(
                 self.command_environ, home=places.setup_home, path_first=places.python.parent
             ),
-        ).run(emit, self.mask)
+        ).run(context.emit, self.mask)
 
     def places(
         self, workspace: Workspace | None, setup: Path, *made: Path, saying: bool = False

@@ -85,7 +85,7 @@ def run_session(
                 emit(start)
             if memory.seed is None:
                 commit_seed(session, workspace, emit)
-            parts.run_setup(session, workspace, emit, again=lost)
+            parts.run_setup(context, session, workspace, again=lost)
             bench = parts.bench(context, session, workspace)
             found = Found(session, workspace, memory, start, worktree_lost=lost)
             if laned:

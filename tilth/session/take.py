@@ -205,7 +205,7 @@ class _Taking:
         with open_parts(
             settings, source, facts, self.frontend, command_environ=self.environ
         ) as parts:
-            gate = parts.gate(self.session, self._workspace())
+            gate = parts.gate(self.session, self._workspace(), suites=self.memory.suites)
             baseline = gate.baseline(whole, plan, proposal.before)
             # The tests of what is to come are red there, of course: that excuses nothing here.
             strict = baseline.model_copy(update={"red_elsewhere": ()})

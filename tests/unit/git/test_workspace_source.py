@@ -10,7 +10,7 @@ import pytest
 from support.git_repo import Repo
 
 from tilth.base.errors import UserError
-from tilth.git.source import open_source
+from tilth.git.source import is_dirty, open_source
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ def test_a_repository_is_found_from_below(repo: Repo) -> None:
     assert source.root == repo.root
     assert source.git_dir == repo.root / ".git"
     assert source.head == repo.head()
-    assert not source.dirty
+    assert not is_dirty(source)
 
 
 def test_a_link_to_a_directory_inside_is_followed(repo: Repo, tmp_path: Path) -> None:
@@ -34,20 +34,20 @@ def test_a_link_to_a_directory_inside_is_followed(repo: Repo, tmp_path: Path) ->
 def test_a_changed_tracked_file_makes_it_dirty(repo: Repo) -> None:
     (repo.root / "app.py").write_text("x = 2\n")
     before = repo.own_state()
-    assert open_source(repo.root).dirty
+    assert is_dirty(open_source(repo.root))
     assert repo.own_state() == before
 
 
 def test_a_staged_change_makes_it_dirty(repo: Repo) -> None:
     (repo.root / "app.py").write_text("x = 2\n")
     repo.git("add", "app.py")
-    assert open_source(repo.root).dirty
+    assert is_dirty(open_source(repo.root))
 
 
 def test_a_touched_file_and_an_untracked_one_do_not(repo: Repo) -> None:
     os.utime(repo.root / "app.py", (1, 1))
     (repo.root / "new.py").touch()
-    assert not open_source(repo.root).dirty
+    assert not is_dirty(open_source(repo.root))
 
 
 def test_a_checkout_with_converted_line_endings_is_clean(repo: Repo) -> None:
@@ -56,13 +56,13 @@ def test_a_checkout_with_converted_line_endings_is_clean(repo: Repo) -> None:
     repo.git("checkout", "a.txt")
     os.utime(repo.root / "a.txt", (1, 1))
     assert (repo.root / "a.txt").read_bytes() == b"one\r\n"
-    assert not open_source(repo.root).dirty
+    assert not is_dirty(open_source(repo.root))
 
 
 def test_a_split_index_is_read(repo: Repo) -> None:
     repo.git("update-index", "--split-index")
     assert list((repo.root / ".git").glob("sharedindex.*"))
-    assert not open_source(repo.root).dirty
+    assert not is_dirty(open_source(repo.root))
 
 
 def test_a_filter_is_not_run_to_tell_whether_it_is_dirty(repo: Repo, tmp_path: Path) -> None:
@@ -70,7 +70,7 @@ def test_a_filter_is_not_run_to_tell_whether_it_is_dirty(repo: Repo, tmp_path: P
     repo.git("config", "filter.evil.clean", f"touch {tmp_path}/mark; cat")
     repo.git("config", "core.fsmonitor", f"touch {tmp_path}/mark; false")
     (repo.root / "app.py").write_text("x = 2\n")
-    assert open_source(repo.root).dirty
+    assert is_dirty(open_source(repo.root))
     assert not (tmp_path / "mark").exists()
 
 
