@@ -9,6 +9,7 @@ alone: bubblewrap is started with it too, since it can be read behind the wall.
 
 from __future__ import annotations
 
+import functools
 import os
 import shutil
 from collections.abc import Iterator
@@ -62,7 +63,7 @@ class Bubblewrap:
         layout = self._layouts.of(_whole(access))
         walls, fresh = self._built(layout, network=access.network)
         argv = (str(self.program), *walls, "--chdir", str(command.cwd), "--", *command.argv)
-        step = self._handshake()
+        step = self._handshake
         plan = HostPlan(str(self.program), walls, step, fresh, stamps(layout))
         return command.model_copy(
             update={
@@ -103,6 +104,7 @@ class Bubblewrap:
     def _size(self, place: Path) -> int:
         return _SHM_BYTES if place.is_relative_to("/dev") else self.limits.tmp_bytes
 
+    @functools.cached_property
     def _handshake(self) -> Handshake:
         refused = refusals()
         return Handshake(

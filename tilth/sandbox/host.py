@@ -21,6 +21,7 @@ import threading
 import time
 import weakref
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -36,6 +37,9 @@ _CAPABILITIES = ("--cap-add", "CAP_SYS_ADMIN", "--cap-add", "CAP_SETPCAP", "--as
 # A sandbox that is used so often is worth keeping; validators use theirs less.
 _WORTH_IT = 3
 _MOST_KEPT = 2
+# Beyond those, the ones that lanes are at: a worker's and a gate's for each, while it is used.
+_MOST_IN_USE = 34
+_IN_USE_S = 60.0
 _START_S = 5.0
 _ANSWER_S = 2.0
 _SLICE_S = 0.5
@@ -79,8 +83,10 @@ def stamps(layout: Layout) -> tuple[tuple[int, int], ...]:
 class Hosts:
     """Keep the few sandboxes that are used again and again."""
 
-    def __init__(self) -> None:
+    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+        self._now = now
         self._uses: Counter[tuple[Any, ...]] = Counter()
+        # The one that was asked for last stands at the end.
         self._kept: dict[tuple[Any, ...], StandingHost] = {}
         self._lock = threading.Lock()
         # Whoever drops a wall without closing it leaves nothing running either.
@@ -95,12 +101,23 @@ class Hosts:
                 return None
             host = self._kept.pop(key, None) or StandingHost(plan)
             self._kept[key] = host
-            spare = [key for key, one in self._kept.items() if one is not host and not one.is_busy]
-            # One in which a lane's command runs stays: closing it would wait for that.
-            dropped = [self._kept.pop(key) for key in spare[: max(0, len(self._kept) - _MOST_KEPT)]]
+            host.asked_for = self._now()
+            dropped = [self._kept.pop(key) for key in self._spare(host)]
         for old in dropped:
             old.close()
         return host
+
+    def _spare(self, wanted: StandingHost) -> list[tuple[Any, ...]]:
+        """Name what need not be kept any more, beside the one that is wanted now."""
+        # One in which a lane's command runs stays: closing it would wait for that.
+        idle = [(key, one) for key, one in self._kept.items() if not one.is_busy]
+        idle = [(key, one) for key, one in idle if one is not wanted]
+        late = wanted.asked_for - _IN_USE_S
+        old = [key for key, one in idle if one.asked_for < late][: self._above(_MOST_KEPT)]
+        return old or [key for key, _ in idle][: self._above(_MOST_IN_USE)]
+
+    def _above(self, most: int) -> int:
+        return max(0, len(self._kept) - most)
 
     def close(self) -> None:
         with self._lock:
@@ -112,6 +129,8 @@ class StandingHost(Host):
 
     def __init__(self, plan: HostPlan) -> None:
         self._plan = plan
+        self._fresh = [asdict(place) for place in plan.fresh]
+        self.asked_for = 0.0
         self._busy = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._channel: socket.socket | None = None
@@ -183,7 +202,7 @@ class StandingHost(Host):
                 "argv": command.inner,
                 "env": command.env,
                 "cwd": str(command.cwd),
-                "fresh": [asdict(place) for place in self._plan.fresh],
+                "fresh": self._fresh,
             }
         ).encode()
         try:

@@ -10,7 +10,8 @@ from support.sandbox_site import Place, bubblewrap
 
 from tilth.base.errors import ToolError
 from tilth.sandbox.bubblewrap import Bubblewrap
-from tilth.sandbox.host import StandingHost
+from tilth.sandbox.handshake import Handshake
+from tilth.sandbox.host import HostPlan, Hosts, StandingHost
 
 
 @pytest.fixture
@@ -82,3 +83,36 @@ def test_it_ends_when_it_is_closed(place: Place) -> None:
     pid = host._process.pid
     place.wall.close()
     assert not Path(f"/proc/{pid}").exists()
+
+
+def plan(number: int) -> HostPlan:
+    """Give the plan of one of several sandboxes; none of them is ever started."""
+    return HostPlan("bwrap", (f"wall {number}",), Handshake(tells="", waits=""), (), ())
+
+
+def test_each_of_several_lanes_keeps_its_own_while_it_is_used() -> None:
+    hosts = Hosts(now=lambda: 0.0)
+    lanes = [plan(number) for number in range(8)]
+    for _ in range(2):
+        assert [hosts.of(lane) for lane in lanes] == [None] * 8
+    first = [hosts.of(lane) for lane in lanes]
+    assert None not in first
+    assert [hosts.of(lane) for lane in lanes] == first
+
+
+def test_what_is_used_no_more_is_let_go_but_for_the_last() -> None:
+    at = [0.0]
+    hosts = Hosts(now=lambda: at[0])
+    used = [[hosts.of(plan(number)) for number in range(5)] for _ in range(3)][-1]
+    at[0] = 61.0
+    assert hosts.of(plan(4)) is used[4]
+    assert hosts.of(plan(3)) is used[3]
+    assert hosts.of(plan(2)) is not used[2]
+
+
+def test_there_are_never_too_many() -> None:
+    hosts = Hosts(now=lambda: 0.0)
+    many = [plan(number) for number in range(40)]
+    first = [[hosts.of(one) for one in many] for _ in range(3)][-1]
+    assert hosts.of(many[-1]) is first[-1]
+    assert hosts.of(many[0]) is not first[0]
