@@ -7,8 +7,8 @@ away again. It does not know what the commands mean.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Protocol
@@ -46,7 +46,8 @@ class Runtime:
     """Hold where and how validators run: the wall, what it lets through, and the scratch space.
 
     `stands_for` are the checkouts an export takes the place of (source repository, worktree), so
-    that an editable install which points there finds the export.
+    that an editable install which points there finds the export. `place` is taken for as long as a
+    command runs.
     """
 
     trees: TreeSource
@@ -57,6 +58,7 @@ class Runtime:
     ruff: Path
     scratch: Path
     stands_for: tuple[Path, ...] = ()
+    place: Callable[[], AbstractContextManager[None]] = nullcontext
 
 
 @dataclass
@@ -97,7 +99,8 @@ class Export:
             env={**self.runtime.env, "HOME": str(self.root / "home"), **(env or {})},
             timeout_s=timeout_s,
         )
-        finished = run(self.runtime.confinement.wrap(command, self._access()))
+        with self.runtime.place():
+            finished = run(self.runtime.confinement.wrap(command, self._access()))
         return finished.model_copy(update={"output": self.named_plainly(finished.output)})
 
     def named_plainly(self, text: str) -> str:

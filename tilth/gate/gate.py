@@ -9,6 +9,8 @@ each of the defaults only if those before it pass.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 
 from tilth.config.project import ProjectFacts
@@ -25,6 +27,7 @@ from tilth.gate.passing import PytestRun, complaints
 from tilth.gate.probes import run_probe
 from tilth.gate.pytest_config import pytest_setup
 from tilth.gate.pytest_run import run_pytest
+from tilth.gate.room import WayIn
 from tilth.gate.ruff import RUFF, Violation, count, on_base, ruff_report, run_ruff
 from tilth.gate.seed_proof import (
     PYTEST,
@@ -66,6 +69,7 @@ class Gate:
         stands_for: Iterable[Path] = (),
         suites: Iterable[SuiteRecord] | dict[str, SuiteRecord] = (),
         cores: int = 1,
+        room: WayIn | None = None,
     ) -> None:
         self._trees = KeptTrees(workspace, scratch)
         self._seed_tests = seed_tests
@@ -74,6 +78,7 @@ class Gate:
         self._cores = cores
         # Several gates of one run may share what they know.
         self._suites = suites if isinstance(suites, dict) else {one.tree: one for one in suites}
+        self._room = room
         self._importable: Importable | None = None
         self._runtime = Runtime(
             trees=self._trees,
@@ -84,6 +89,7 @@ class Gate:
             ruff=ruff,
             scratch=scratch,
             stands_for=tuple(path.resolve() for path in stands_for),
+            place=room.taken if room else nullcontext,
         )
 
     def baseline(self, task: Task, plan: Plan, base: str) -> Baseline:
@@ -172,7 +178,10 @@ class Gate:
         """
         self._trees.keep(tree)
         proof, allowed = self._open(task, plan, base, tree), Allowed(seconds, self._cores, check)
-        return try_mutants(self._runtime, proof, self._timeout_s, allowed)
+        # One place for all of them: what they may take of time is not spent on waiting.
+        with self._runtime.place():
+            runtime = replace(self._runtime, place=nullcontext)
+            return try_mutants(runtime, proof, self._timeout_s, allowed)
 
     def _suite_at_the_end(self, proof: Proof) -> list[ValidatorReport]:
         suite, first = self._suite(), next(iter(self._suites.values()), None)
@@ -250,12 +259,13 @@ class Gate:
         if suite is None:
             return {}
         tree = self._trees.tree_of(proof.base)
-        known = self._suites.get(tree)
-        if known is not None:
-            return {"suite": known}
-        report = suite.on_base(proof, tree)
-        if report.suite is not None:
-            self._suites[tree] = report.suite
+        with self._room.alone() if self._room else nullcontext():
+            known = self._suites.get(tree)
+            if known is not None:
+                return {"suite": known}
+            report = suite.on_base(proof, tree)
+            if report.suite is not None:
+                self._suites[tree] = report.suite
         return {"suite": report.suite, "suite_report": report}
 
     def _suite_after(

@@ -15,7 +15,8 @@ from types import TracebackType
 from tilth.base.clock import SystemClock
 from tilth.base.errors import WorkspaceError
 from tilth.contract.prd import Plan, Status, Task
-from tilth.gate.bounded import BoundedGate, Room, gates_at_once
+from tilth.gate.lane_gate import LaneGate
+from tilth.gate.room import Room, gates_at_once
 from tilth.git.commits import failed_message
 from tilth.git.lane_workspace import LaneWorkspace, stacked
 from tilth.git.workspace import Workspace
@@ -65,8 +66,10 @@ class SessionLanes:
         self._session = session
         self._suites = {record.tree: record for record in bench.words.state.suites}
         self._room = Room(gates_at_once(cores_here()), bench.interrupt)
-        gate = parts.gate(session, workspace, suites=self._suites)
-        self._bench = replace(bench, gate=BoundedGate(gate, self._room, lambda plan, task: plan))
+        # Landings come first: all that is behind them waits for their turn.
+        first = self._room.way_in()
+        gate = parts.gate(session, workspace, suites=self._suites, room=first)
+        self._bench = replace(bench, gate=gate)
         self._workspace = workspace
         self._works: dict[str, LaneWork] = {}
         self.landing: frozenset[str] = frozenset()
@@ -139,11 +142,14 @@ class SessionLanes:
             shutil.copyfile(self._parts.scratch / GIT_CONFIG, own / GIT_CONFIG)
         parts = replace(self._parts, scratch=own, beside=(self._parts.scratch,))
         places = parts.places_after_setup(self._session, place, saying=False)
-        gate = parts.gate(self._session, place, places, self._suites)
+        names = [each.id for each in self._bench.record.plan.tasks]
+        # Then whoever is to land first.
+        room = self._room.way_in(1 + names.index(task.id))
+        gate = parts.gate(self._session, place, places, self._suites, room)
         return self._bench.at(
             tree=place,
             tools=parts.tools(place, places, task.id),
-            gate=BoundedGate(gate, self._room, as_seen),
+            gate=LaneGate(gate, as_seen),
             lane=place,
         )
 

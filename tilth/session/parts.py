@@ -29,6 +29,7 @@ from tilth.contract.rules import NEWEST_RULES, Rules
 from tilth.gate.findings import SuiteRecord
 from tilth.gate.gate import Gate
 from tilth.gate.interpreter import find_python
+from tilth.gate.room import WayIn
 from tilth.gate.setup import Setup, is_prepared
 from tilth.git import trees
 from tilth.git.repo_config import clean_configuration, credentials
@@ -232,8 +233,9 @@ class Parts:
         workspace: Workspace,
         places: Policy | None = None,
         suites: tuple[SuiteRecord, ...] | dict[str, SuiteRecord] = (),
+        room: WayIn | None = None,
     ) -> Gate:
-        """Give the gate that proves trees of a session; lanes share one dict of `suites`."""
+        """Give the gate that proves trees of a session; lanes share `suites` and a room."""
         places = places or self.places_after_setup(session, workspace)
         gate = TaskGate(
             workspace=workspace,
@@ -248,7 +250,8 @@ class Parts:
             scratch=self.scratch,
             stands_for=(self.source.root, workspace.path),
             suites=suites,
-            cores=1 if isinstance(suites, dict) else cores_here(),
+            cores=1 if room else cores_here(),
+            room=room,
         )
         gate.worker_home = places.home
         return gate
