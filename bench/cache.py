@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import os
 import sys
 import tempfile
@@ -12,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.endpoint import COMMANDS, ROOT
+from bench.quiet import quiet
 
 sys.path.insert(0, str(ROOT / "tests"))
 
@@ -47,8 +46,7 @@ def cached_shares(turns: int) -> dict[str, float]:
             TILTH_MAX_ITERATIONS_PER_TASK=str(turns + 10),
             TILTH_MAX_EVALUATOR_TURNS=str(turns),
         )
-        quiet = io.StringIO()
-        with contextlib.redirect_stdout(quiet), contextlib.redirect_stderr(quiet):
+        with quiet():
             start(site.bundle(1), site.repo, {}, new=True, environ=environ)
     return {role: cache.share for role, cache in caches.items()}
 

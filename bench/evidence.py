@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import os
 import statistics
 import sys
@@ -15,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.endpoint import ROOT
+from bench.quiet import quiet
 from bench.sandbox import alternate, grounds, open_gate, plain_pytest, the_task
 
 sys.path.insert(0, str(ROOT / "tests"))
@@ -79,7 +78,7 @@ def review_ratio(rounds: int = 3) -> float:
 
 def _review() -> float:
     times = _Times()
-    with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stderr(io.StringIO()):
+    with tempfile.TemporaryDirectory() as folder, quiet():
         site = Site.make(Path(folder) / "site")
         from support.commands import start
 

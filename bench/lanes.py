@@ -5,8 +5,6 @@ The model answers after 300 ms and a gate takes a second; what is measured is wh
 
 from __future__ import annotations
 
-import contextlib
-import io
 import multiprocessing
 import resource
 import statistics
@@ -19,6 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from bench.endpoint import ROOT
+from bench.lane_endpoint import lane_endpoint
+from bench.quiet import quiet
 
 sys.path.insert(0, str(ROOT / "tests"))
 
@@ -75,30 +75,21 @@ def _apart(jobs: int) -> _Timed:
 
 
 def _run(jobs: int) -> _Timed:
-    from support.flow_site import submit, write
-    from support.lane_stage import LaneStage, Script, plain_tasks
-    from support.messages_api import call
+    from support.commands import start
+    from support.flow_site import Run, Site
+    from support.lane_stage import plain_tasks
 
-    look = [call("bash", command=f"echo {turn}") for turn in range(TURNS)]
-    steps = {
-        number: [
-            *look,
-            write(f"feature{number}.py", f"FEATURE = {number}\n"),
-            submit(number),
-        ]
-        for number in range(1, TASKS + 1)
-    }
-    script = Script(steps, before=lambda number, role: time.sleep(ANSWER_S))
-    with tempfile.TemporaryDirectory() as folder:
-        plan = plain_tasks(*range(1, TASKS + 1))
-        stage = LaneStage(Path(folder), script, plan, {"pyproject.toml": PROJECT})
-        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+    with tempfile.TemporaryDirectory() as folder, lane_endpoint(TASKS, TURNS, ANSWER_S) as url:
+        site = Site.make(Path(folder), {"pyproject.toml": PROJECT})
+        target = site.bundle(tasks=plain_tasks(*range(1, TASKS + 1)))
+        environ = site.environ(url, TILTH_JOBS=str(jobs))
+        with quiet():
             began = time.monotonic()
-            run = stage.run(jobs)
+            code = start(target, site.repo, {}, new=True, environ=environ)
             wall_s = time.monotonic() - began
-        if run.code != 0:
-            raise RuntimeError(f"the run ended with {run.code}")
-        return _timed(wall_s, run.events)
+        if code != 0:
+            raise RuntimeError(f"the run ended with {code}")
+        return _timed(wall_s, Run(site, code, ()).events)
 
 
 def _timed(wall_s: float, events: list[dict[str, Any]]) -> _Timed:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import json
 import statistics
 import tempfile
@@ -11,6 +9,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+from bench.quiet import quiet
 
 SESSIONS = 200
 TASKS = 8
@@ -28,7 +28,7 @@ def info_ratio(sessions: int = SESSIONS, rounds: int = 9) -> float:
         ours, plain = [], []
         for _ in range(rounds):
             plain.append(_seconds(lambda: _read_plainly(home / "sessions")))
-            with contextlib.redirect_stdout(io.StringIO()):
+            with quiet():
                 ours.append(_seconds(lambda: info(None, as_json=False, environ=environ)))
     return statistics.median(ours) / statistics.median(plain)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import io
 import json
 import statistics
 import sys
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.endpoint import ROOT
+from bench.quiet import quiet
 
 sys.path.insert(0, str(ROOT / "tests"))
 
@@ -40,7 +40,7 @@ def resume_ratio(rounds: int = 5) -> float:
     with (
         tempfile.TemporaryDirectory() as folder,
         MessagesServer(script) as server,
-        contextlib.redirect_stderr(io.StringIO()),
+        quiet(),
     ):
         site = Site.make(Path(folder) / "site")
         environ = site.environ(server.url, TILTH_MAX_ITERATIONS_PER_TASK="99999")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import io
 import json
 import os
 import statistics
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.endpoint import ROOT, endpoint
+from bench.quiet import quiet
 
 sys.path.insert(0, str(ROOT / "tests"))
 
@@ -100,8 +100,7 @@ def harness(turns: int, *, memory: bool = False, beside: Beside = _nobody) -> Ti
         with (
             beside(site.root / "home"),
             endpoint(turns) as server,
-            contextlib.redirect_stdout(io.StringIO()),
-            contextlib.redirect_stderr(io.StringIO()),
+            quiet(),
         ):
             environ = site.environ(
                 server.url,

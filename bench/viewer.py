@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 EVENTS = 50_000
 TURNS = 200
+_FOUND = "document.querySelectorAll('.row .line').length"
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ def open_long_session(events: int = EVENTS) -> Opened:
             nodes = page.evaluate("document.getElementsByTagName('*').length")
             began = time.perf_counter()
             page.get_by_role("searchbox").fill("part 70 of T-019 ran")
-            page.get_by_text("1 events", exact=True).wait_for(timeout=120_000)
+            _until_one_is_left(page)
             search_s = time.perf_counter() - began
             page_mb = page.evaluate("performance.memory.usedJSHeapSize") / 1e6
             server_mb = _resident_mb(viewer.process.pid)
@@ -71,6 +72,15 @@ def open_long_session(events: int = EVENTS) -> Opened:
     return Opened(
         command_s, overview_s, events_s, search_s, nodes, server_mb, page_mb, file_s, size
     )
+
+
+def _until_one_is_left(page: Page) -> None:
+    """Look closely: what a browser's own waiting rounds up would be counted as the page's."""
+    late = time.monotonic() + 120
+    while page.evaluate(_FOUND) != 1:
+        if time.monotonic() > late:
+            raise RuntimeError("the search has not come to an end in two minutes")
+        page.wait_for_timeout(5)
 
 
 def _seconds(page: Page, address: str, wanted: str) -> float:
