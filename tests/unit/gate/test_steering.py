@@ -8,6 +8,7 @@ import pytest
 
 from tilth.gate.config_sections import Unparsable, mended
 from tilth.gate.pytest_config import pytest_setup
+from tilth.gate.steering import Steers, is_beside_tests, is_test_file, makes_package, steers
 
 BASE = """\
 [project]
@@ -128,3 +129,30 @@ def test_a_slow_plugin_is_kept_out_until_something_names_it() -> None:
     assert "anyio" not in pytest_setup({"tests/conftest.py": b"anyio"}.get, []).blocked
     assert "asyncio" not in pytest_setup({}.get, []).blocked
     assert "randomly" in pytest_setup({}.get, ["randomly"]).blocked
+
+
+@pytest.mark.parametrize(
+    ("path", "test", "beside", "package"),
+    [
+        ("tests/test_a.py", True, True, False),
+        ("src/a_test.py", True, False, False),
+        ("tests/a.py", False, True, False),
+        ("test_a.txt", False, False, False),
+        ("testsuite/x.py", False, False, False),
+        ("tests/__init__.py", False, True, True),
+        ("tests/b/__init__.cpython-311.so", False, True, True),
+        ("a/__init__.md", False, False, False),
+        ("a/x__init__.py", False, False, False),
+    ],
+)
+def test_a_path_says_whether_it_is_a_test_beside_tests_or_makes_a_package(
+    path: str, test: bool, beside: bool, package: bool
+) -> None:
+    found = (is_test_file(path), is_beside_tests(path), makes_package(path))
+    assert found == (test, beside, package)
+
+
+def test_only_the_sections_of_shared_files_steer_and_whole_files_as_a_whole() -> None:
+    assert steers("a/pyproject.toml") is steers("setup.cfg") is steers("tox.ini") is Steers.SECTIONS
+    assert steers("x/conftest.py") is steers("a.pth") is Steers.WHOLE
+    assert steers("conftest.md") is steers("src/calc.py") is None

@@ -1,0 +1,77 @@
+"""What is read in a seed test without running it: its tests, its excuses, its words."""
+
+from __future__ import annotations
+
+import pytest
+
+from tilth.gate.in_target.seed_reading import read
+from tilth.gate.passing import PytestRun
+from tilth.gate.pristine import Pristine, SeedReading, function_of, read_here
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "pytest.skip('')",
+        "pytest.mark.skipif(True)",
+        "pytest.xfail('')",
+        "pytest.importorskip('x')",
+        "self.skipTest('')",
+        "raise SkipTest",
+        "unittest.skipIf(True, '')",
+        "unittest.skipUnless(False, '')",
+        "unittest.expectedFailure(f)",
+    ],
+)
+def test_every_way_to_skip_excuses_its_own_test_alone(line: str) -> None:
+    found = read_here(f"def test_a():\n    {line}\n\n\ndef test_b(): ...\n".encode())
+    assert (found.tests, found.may_skip) == (("test_a", "test_b"), ("test_a",))
+    assert not found.all_may_skip
+
+
+def test_a_mark_of_a_class_excuses_its_tests_and_another_assignment_does_not() -> None:
+    body = "class TestA:\n    {}\n    def test_x(self): ...\n"
+    assert read_here(body.format("pytestmark = pytest.mark.skip").encode()).may_skip
+    assert read_here(body.format("pytestmark: list = [pytest.mark.xfail]").encode()).may_skip
+    assert read_here(body.format("skip = 1").encode()).may_skip == ()
+    assert read_here(body.format("other = pytest.mark.skip").encode()).may_skip == ()
+
+
+def test_tests_are_read_with_their_lines_and_the_comments_by_theirs() -> None:
+    text = "# AC-1\n@mark\ndef test_a():\n    x = '# no'  # yes\n"
+    found = read_here(text.encode())
+    assert found.spans == {"test_a": (2, 4)}
+    assert found.comments == {1: "# AC-1", 4: "# yes"}
+
+
+def test_lines_that_skip_are_those_that_ask_pytest_or_unittest_for_it() -> None:
+    text = "pytest.mark.skip\nself.skip()\nunittest.skip('')\ncase.skipTest('')\nrow.skip\n"
+    assert read_here(text.encode()).skip_lines == (1, 3)
+
+
+def test_imports_are_named_whole() -> None:
+    text = "import a.b, c\nfrom d import e, f\nfrom . import g\nfrom .h import i\n"
+    assert read(text.encode())["imports"] == ["a.b", "c", "d", "d.e", "d.f"]
+
+
+@pytest.mark.parametrize("text", [b"def test_a(:\n", b"x = '\0'\n", b"\xff\n"])
+def test_a_file_that_cannot_be_read_holds_nothing_and_excuses_nothing(text: bytes) -> None:
+    found = read_here(text)
+    assert found.error
+    assert (found.tests, found.may_skip, found.all_may_skip) == ((), (), False)
+
+
+def test_a_file_nobody_read_excuses_nothing() -> None:
+    nothing = Pristine(path="tests/a.py", tests=())
+    assert PytestRun(status=0).pristine("tests/a.py") == nothing
+    assert Pristine.of("tests/a.py", SeedReading()) == nothing
+    assert not nothing.excuses("test_a")
+
+
+def test_a_node_belongs_to_its_file_and_function() -> None:
+    held = Pristine(path="tests/a.py", tests=())
+    assert held.owns("tests/a.py")
+    assert held.owns("tests/a.py::T::test_x[1]")
+    assert not held.owns("tests/a.pyc::test_x")
+    assert not held.owns("tests/a.py_more")
+    assert function_of("tests/a.py::T::test_x[a::b]") == "T::test_x"
