@@ -250,3 +250,23 @@ def test_a_newer_checkpoint_says_which_tilth_to_use(tmp_path: Path, session: Ses
 def test_a_checkpoint_may_hold_fields_of_later_versions(tmp_path: Path, session: Session) -> None:
     edited("checkpoint.json", mood="good")(session.directory)
     assert look(tmp_path).checkpoint == session.checkpoint
+
+
+def test_a_line_of_progress_that_is_told_again_stands_once(session: Session) -> None:
+    for line in ("T-001 begun", "T-001 done"):
+        session.append_progress(line)
+    session.append_progress("T-001 done", again=True)
+    assert session.progress() == ("T-001 begun", "T-001 done")
+    session.append_progress("T-001 begun", again=True)
+    session.append_progress("T-001 begun")
+    assert session.progress()[2:] == ("T-001 begun", "T-001 begun")
+    session.append_progress("T-002 begun")
+    assert session.progress("T-002", "T-003") == ("T-002 begun",)
+
+
+def test_bytes_that_are_no_text_are_no_obstacle(session: Session) -> None:
+    with (session.directory / "progress.txt").open("ab") as file:
+        file.write(b"T-001 \xff\n")
+    assert session.progress() == ("T-001 \ufffd",)
+    session.save_report("half a pair: \ud800")
+    assert (session.directory / "report.md").read_text() == "half a pair: \\ud800"
