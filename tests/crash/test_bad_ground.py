@@ -20,14 +20,16 @@ from tilth.config.secrets import Mask
 from tilth.log.events import LedgerAppended, Scope
 from tilth.log.writer import EventLog
 
+FULL = "No space left on device|the disk is full|unable to write"
+
 
 @pytest.fixture
 def tiny(tmp_path: Path) -> Iterator[Path]:
-    """Give a file system of 400 kB."""
+    """Give a file system of 1.2 MB."""
     place = tmp_path / "tiny"
     place.mkdir()
     made = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=400k", "tmpfs", str(place)],
+        ["mount", "-t", "tmpfs", "-o", "size=1200k", "tmpfs", str(place)],
         capture_output=True,
         check=False,
     )
@@ -65,9 +67,26 @@ def test_a_full_disk_stops_the_run_with_the_old_files_intact(
         assert len(before) >= after
         stop = json.loads(before[-1])
         assert (stop["type"], stop["payload"]["reason"]) == ("stop", "error")
-        assert re.search(
-            "No space left on device|the disk is full|unable to write", stop["payload"]["detail"]
-        )
+        assert re.search(FULL, stop["payload"]["detail"])
+        (tiny / ".filler").unlink()
+        assert stage.go_on() == 0
+    assert stage.acknowledged()[: len(before)] == before
+    stage.check()
+
+
+@pytest.mark.parametrize("after", [12, 40])
+def test_a_full_disk_stops_every_lane_and_each_goes_on(
+    tmp_path: Path, tiny: Path, after: int
+) -> None:
+    lanes = {"TILTH_JOBS": "2", "TILTH_SESSIONS_DIR": str(tiny)}
+    stage = Stage(tmp_path / "stage", tasks=2, **lanes)
+    stage.site.sessions_dir = tiny
+    with stage.server:
+        assert stage.begin(fill(tiny, after)) == 2
+        before = stage.acknowledged()
+        stops = [json.loads(line) for line in before if b'"type":"stop"' in line]
+        assert [stop["payload"]["reason"] for stop in stops] == ["error"]
+        assert re.search(FULL, stops[0]["payload"]["detail"])
         (tiny / ".filler").unlink()
         assert stage.go_on() == 0
     assert stage.acknowledged()[: len(before)] == before
