@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import signal
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from support.crash_stage import Stage
+from support.crash_stage import Stage, die_after
 from support.evidence_story import QUICK_FILES, WHOLE, answer
 from support.flow_site import git, read_lines
 from support.replays import play, say_of, standings
 
-APPENDED = "after appending to events.jsonl"
 # The event after which a process dies, by its type and its number among those of its type. What
 # stands in the log by then is not done again; what was begun after it is.
 DEATHS = [
@@ -42,26 +39,13 @@ def kind_of(event: dict[str, Any]) -> str:
     return str(event["type"])
 
 
-def die_after(log: Callable[[], Path], kind: str, nth: int) -> Callable[[str], None]:
-    """Make a hook that kills its process once an event stands in the log."""
-
-    def hook(reached: str) -> None:
-        if reached != APPENDED:
-            return
-        events = read_lines(log())
-        if kind_of(events[-1]) == kind and sum(kind_of(each) == kind for each in events) == nth:
-            os.kill(os.getpid(), signal.SIGKILL)
-
-    return hook
-
-
 def test_a_session_killed_at_every_step_of_the_evidence_runs_nothing_again_that_is_recorded(
     tmp_path: Path,
 ) -> None:
     stage = Stage(tmp_path, 1, answer, QUICK_FILES, TILTH_MUTATION_SECONDS="60")
     with stage.server:
         for kind, nth in DEATHS:
-            hook = die_after(lambda: stage.log, kind, nth)
+            hook = die_after(lambda: stage.log, kind_of, kind, nth)
             assert stage.go_on(hook) == -signal.SIGKILL, f"{kind} {nth} was not reached"
         assert stage.go_on() == 0
     stage.check()

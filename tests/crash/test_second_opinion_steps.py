@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 from collections import Counter
 from collections.abc import Callable
@@ -10,13 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from support.commands import start
-from support.crash_stage import Stage, answer
+from support.crash_stage import Stage, answer, die_after
 from support.flow_site import accept, read_lines
 from support.messages_api import Reply, Request, call
 from support.replays import play, say_of, standings
 
 STRICT = "claude-opus-5-5"
-APPENDED = "after appending to events.jsonl"
 # The event after which a process dies, and its number among those of its kind.
 DEATHS = [
     ("asked", 1),
@@ -51,19 +49,6 @@ def kind_of(event: dict[str, Any]) -> str:
     return "asked" if payload.get("second") else str(event["type"])
 
 
-def die_after(log: Callable[[], Path], kind: str, nth: int) -> Callable[[str], None]:
-    """Make a hook that kills its process once an event stands in the log."""
-
-    def hook(reached: str) -> None:
-        if reached != APPENDED:
-            return
-        events = read_lines(log())
-        if kind_of(events[-1]) == kind and sum(kind_of(each) == kind for each in events) == nth:
-            os.kill(os.getpid(), signal.SIGKILL)
-
-    return hook
-
-
 def test_a_second_opinion_goes_on_where_a_kill_left_it_and_nobody_is_asked_twice(
     tmp_path: Path,
 ) -> None:
@@ -73,7 +58,7 @@ def test_a_second_opinion_goes_on_where_a_kill_left_it_and_nobody_is_asked_twice
     (home / "evaluators.toml").write_text(f'[strict]\nmodel = "{STRICT}"\n', encoding="utf-8")
     with stage.server:
         for kind, nth in DEATHS:
-            hook = die_after(lambda: stage.log, kind, nth)
+            hook = die_after(lambda: stage.log, kind_of, kind, nth)
             assert stage.go_on(hook) == -signal.SIGKILL, f"{kind} {nth} was not reached"
         assert stage.go_on() == 0
     stage.check()

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import io
-import json
 from collections.abc import Callable, Iterable
 from contextlib import redirect_stderr, redirect_stdout
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
+from support.eval_suite import Checked
 from support.flow_site import Run, Site, accept, reject, solve, submit, write
 from support.messages_api import Answer, MessagesServer, Reply, Request, call, error, say
 from support.old_sessions import NAMES, lay_out
@@ -23,20 +21,6 @@ PROBE = "from feature1 import add1\n\n\ndef test_it():\n    assert add1(1) == 3\
 LOOK = call("read_file", path="feature1.py")
 
 
-@dataclass(frozen=True)
-class Rejudging:
-    """Hold what one run of the command came to."""
-
-    code: int
-    out: str
-    err: str
-    requests: tuple[Request, ...]
-
-    @property
-    def document(self) -> dict[str, Any]:
-        return json.loads(self.out)
-
-
 def judge_again(
     environ_at: Callable[[str], dict[str, str]],
     script: Iterable[Reply] | Callable[[Request], Reply],
@@ -45,7 +29,7 @@ def judge_again(
     as_json: bool = True,
     session: str = "latest",
     reviewer: str | None = None,
-) -> Rejudging:
+) -> Checked:
     """Run the command against a script."""
     out, err = io.StringIO(), io.StringIO()
     with MessagesServer(script) as server, redirect_stdout(out), redirect_stderr(err):
@@ -57,7 +41,7 @@ def judge_again(
             as_json=as_json,
             environ=environ_at(server.url),
         )
-    return Rejudging(code, out.getvalue(), err.getvalue(), tuple(server.requests))
+    return Checked(code, out.getvalue(), err.getvalue(), tuple(server.requests))
 
 
 @pytest.fixture(scope="module")

@@ -231,6 +231,21 @@ def die_at(name: str, nth: int) -> Callable[[str], None]:
     return hook
 
 
+def die_after(
+    log: Callable[[], Path], kind_of: Callable[[dict[str, Any]], str], kind: str, nth: int
+) -> Callable[[str], None]:
+    """Make a hook that kills its process once the nth event of a kind stands in the log."""
+
+    def hook(reached: str) -> None:
+        if reached != "after appending to events.jsonl":
+            return
+        kinds = [kind_of(event) for event in read_lines(log())]
+        if kinds[-1] == kind and kinds.count(kind) == nth:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    return hook
+
+
 def record_places(path: Path) -> Callable[[str], None]:
     """Make a hook that writes down every place that is reached."""
 

@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from typing import Literal
+from enum import StrEnum
 
 from pydantic import ConfigDict
 
 from tilth.base.values import Value
+
+
+class RequestKind(StrEnum):
+    """Say what a person is asked or told of; the first needs an answer, the last is one."""
+
+    BLOCKED = "blocked"
+    BELOW_BAR = "below_bar"
+    DONE_RED = "done_red"
+    SEED_CONCERN = "seed_concern"
+    ANSWER = "answer"
 
 
 class OperatorRequest(Value):
@@ -18,7 +28,7 @@ class OperatorRequest(Value):
     ts: str
     request: str
     task_id: str | None
-    kind: Literal["blocked", "below_bar", "done_red", "seed_concern", "answer"]
+    kind: RequestKind
     text: str
 
 
@@ -41,9 +51,9 @@ def still_open(
     """
     asked: dict[str, OperatorRequest] = {}
     for line in lines:
-        if line.kind == "answer":
+        if line.kind is RequestKind.ANSWER:
             asked.pop(line.request, None)
-        elif line.kind == "blocked":
+        elif line.kind is RequestKind.BLOCKED:
             asked[line.request] = line
     return tuple(line for line in asked.values() if line.task_id not in done)
 
@@ -58,7 +68,7 @@ def answered_about(lines: Iterable[OperatorRequest], task_id: str) -> tuple[Answ
     asked: dict[str, OperatorRequest] = {}
     answers: list[Answered] = []
     for line in lines:
-        if line.kind != "answer":
+        if line.kind is not RequestKind.ANSWER:
             asked[line.request] = line
         elif (question := asked.get(line.request)) and question.task_id == task_id:
             answers.append(Answered(question=question.text, answer=line.text))

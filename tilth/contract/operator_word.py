@@ -12,7 +12,7 @@ from enum import StrEnum
 from tilth.base.errors import UserError
 from tilth.base.safe_text import inert, one_line
 from tilth.base.values import Value
-from tilth.contract.operator_requests import OperatorRequest
+from tilth.contract.operator_requests import OperatorRequest, RequestKind
 from tilth.contract.prd import Plan, Status, Task
 from tilth.contract.verdict import Decision, RejectionCategory
 
@@ -99,12 +99,12 @@ def check_accept(task: Task) -> None:
 
 def find_request(lines: Sequence[OperatorRequest], wanted: str, session: str) -> OperatorRequest:
     """Find the request that is to be answered, or say which ones could be."""
-    asked = {line.request: line for line in lines if line.kind != "answer"}
+    asked = {line.request: line for line in lines if line.kind is not RequestKind.ANSWER}
     name = wanted.strip().upper()
     if name not in asked:
         known = ", ".join(asked) or "none"
         raise UserError(f"session {session} has no request {inert(wanted)!r}; it has: {known}")
-    said = [line.text for line in lines if line.request == name and line.kind == "answer"]
+    said = [line.text for line in lines if line.request == name and line.kind is RequestKind.ANSWER]
     if said:
         raise UserError(
             f"{name} is answered already: {one_line(said[-1], 120)!r}; "

@@ -88,6 +88,10 @@ class Task(Value):
             raise ValueError(f"{self.id} cannot move from {self.status} to {to}")
         return self.model_copy(update={"status": to, **changes})
 
+    def unstarted(self) -> Task:
+        """Give the task as it was asked for, without what the harness keeps about it."""
+        return Task.model_validate(self.model_dump(include={*_AUTHORED, "source_id"}))
+
 
 class Plan(Value):
     """Hold all tasks in file order."""

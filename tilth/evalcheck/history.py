@@ -108,21 +108,13 @@ class SpokenQuestion:
 
     def _plan(self) -> Plan:
         """Give the plan as it stood then: what this task was built on is done, no other is left."""
-        fresh = {
-            "status": Status.PENDING,
-            "rescue_count": 0,
-            "agent": None,
-            "score": None,
-            "quality_flag": None,
-            "commit": None,
-            "summary": None,
-            "round": self.submitted.round,
-        }
+        kept_of_it = {"round": self.submitted.round, "merged_with": self.task.merged_with}
+        this = self.task.unstarted().model_copy(update=kept_of_it)
         plan, landed = self.session.plan, {None, *self._landed_before()}
         below = plan.upstream_of(self.task)
         done = [t for t in plan.tasks if t.status is Status.DONE and t.id != self.task.id]
         kept = [task for task in done if task in below or task.commit in landed]
-        return plan.model_copy(update={"tasks": (*kept, self.task.model_copy(update=fresh))})
+        return plan.model_copy(update={"tasks": (*kept, this)})
 
     def _landed_before(self) -> set[str]:
         """Give the session's commits that its base stands on."""

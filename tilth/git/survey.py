@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
 
 from tilth.base.errors import WorkspaceError
 from tilth.base.generated import (
@@ -35,10 +34,8 @@ _BARE_REPOSITORY = frozenset((b"HEAD", b"objects", b"refs"))
 _DOT_GIT = re.compile(rb"(\.git|git~1)[ .]*([:\\].*)?", re.IGNORECASE | re.DOTALL)
 
 
-class Ignores(Protocol):
-    """Tell which of these untracked paths the base ignores."""
-
-    def __call__(self, paths: Sequence[bytes], directories: Iterable[bytes]) -> set[bytes]: ...
+# Tells which of these untracked paths, and of these directories, the base ignores.
+Ignores = Callable[[Sequence[bytes], Iterable[bytes]], set[bytes]]
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from tilth.base.clock import SystemClock
 from tilth.base.errors import CorruptSession, UserError
 from tilth.config.secrets import Mask
 from tilth.config.settings import Settings
-from tilth.contract.operator_requests import OperatorRequest
+from tilth.contract.operator_requests import OperatorRequest, RequestKind
 from tilth.git.source import SourceRepo
 from tilth.session.catalog import sessions_of
 from tilth.session.frontend import Pick
@@ -96,7 +96,7 @@ def seed_concerns(settings: Settings, source: SourceRepo) -> tuple[str, ...]:
         line.text
         for session in sessions_of(settings, source, *SessionStatus)
         for line in reversed(_requests(session))
-        if line.kind == "seed_concern"
+        if line.kind is RequestKind.SEED_CONCERN
     ]
     return tuple(dict.fromkeys(found))[:_MOST_CONCERNS]
 

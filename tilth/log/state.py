@@ -126,6 +126,12 @@ class SessionState:
         return self.starts[-1].settings if self.starts else {}
 
     @property
+    def threshold(self) -> int:
+        """Give the score an accept must carry since the last start; 0 is none."""
+        said = self.settings.get("TILTH_EVAL_THRESHOLD", "")
+        return int(said) if said.isdecimal() else 0
+
+    @property
     def spends_leftovers(self) -> bool:
         """Tell whether a start asked for second opinions; whoever goes on keeps that wish."""
         return any(start.spend_leftovers for start in self.starts)

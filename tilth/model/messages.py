@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
@@ -324,10 +324,8 @@ class RetryNotice(Value):
     is_empty: bool = False
 
 
-class OnRetry(Protocol):
-    """Hear of every failed try before the next one starts."""
-
-    def __call__(self, notice: RetryNotice) -> None: ...
+# Hears of every failed try before the next one starts.
+OnRetry = Callable[[RetryNotice], None]
 
 
 class Model(Protocol):

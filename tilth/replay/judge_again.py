@@ -13,23 +13,22 @@ from pathlib import Path
 
 from tilth.base.errors import UserError, WorkspaceError
 from tilth.contract.operator_word import find_task
-from tilth.contract.verdict import SUBMIT_VERDICT, Judged, entry_of
+from tilth.contract.verdict import SUBMIT_VERDICT, LedgerEntry
 from tilth.git import trees
 from tilth.git.source import SourceRepo, open_source
-from tilth.log.events import EvaluatorParseError, EvaluatorVerdict
+from tilth.log.events import EvaluatorParseError
 from tilth.log.past_reviews import PastReview
 from tilth.model.messages import Conversation, Model, Role
 from tilth.replay.account import Account
 from tilth.replay.agreement import Pair, Ruling, Sight
 from tilth.session.session import Session
 from tilth.task.asking import ask
-from tilth.task.attempt import Attempt, Review
+from tilth.task.attempt import Review
 from tilth.task.bench import Bench
 from tilth.task.briefs import TURNS_NOTE, evaluator_system
 from tilth.task.evaluator_tools import RUN_PROBE, EvaluatorTools
-from tilth.task.opening import fresh_allowance
 from tilth.task.review_turns import Reading, read_verdict
-from tilth.task.second_opinion import put_again
+from tilth.task.second_opinion import entry_again, put_again, tools_again
 
 _MAY_LOOK = re.compile(re.escape(TURNS_NOTE).replace(re.escape("{looks}"), r"\d+"))
 
@@ -123,22 +122,11 @@ class Judge:
 
     def _tools(self, bench: Bench, past: PastReview, conversation: Conversation) -> EvaluatorTools:
         task = find_task(self._session.plan, past.verdict.task_id)
-        emit = self._account.emit
-        about = Attempt(task, past.base, conversation, fresh_allowance(bench), emit)
-        return EvaluatorTools(bench, about, past.tree)
+        return tools_again(bench, task, past, conversation, self._account.emit)
 
     def _new(self, past: PastReview, reading: Reading) -> Ruling:
-        if reading.verdict is None:
-            return Ruling(verdict=None, model=reading.model)
-        about = Judged(**{name: getattr(past.verdict, name) for name in Judged.model_fields})
-        entry = entry_of(
-            reading.verdict,
-            about,
-            model=reading.model,
-            threshold=self._threshold,
-            proof=reading.proof,
-        )
-        return _ruling(EvaluatorVerdict(call_id="", **dict(entry)))
+        entry = entry_again(past, reading, self._threshold)
+        return _ruling(entry) if entry else Ruling(verdict=None, model=reading.model)
 
 
 def _without_looks(block: dict[str, object]) -> dict[str, object]:
@@ -146,7 +134,7 @@ def _without_looks(block: dict[str, object]) -> dict[str, object]:
     return {**block, "text": _MAY_LOOK.sub("", text)} if isinstance(text, str) else block
 
 
-def _ruling(entry: EvaluatorVerdict) -> Ruling:
+def _ruling(entry: LedgerEntry) -> Ruling:
     if entry.parse_failed:
         return Ruling(verdict=None, model=entry.model or "")
     return Ruling(

@@ -330,18 +330,4 @@ def _unstarted(plan: Plan) -> Plan:
 def _unstarted_task(task: Task) -> Task:
     if task.status is Status.DONE and task.commit is None:
         return task
-    fresh = {name: field.default for name, field in Task.model_fields.items() if name in _KEPT}
-    return task.model_copy(update=fresh)
-
-
-_KEPT = (
-    "status",
-    "rescue_count",
-    "agent",
-    "score",
-    "quality_flag",
-    "commit",
-    "summary",
-    "round",
-    "merged_with",
-)
+    return task.unstarted()

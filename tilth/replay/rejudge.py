@@ -148,7 +148,7 @@ class _Asking:
             self._session,
             account,
             model,
-            _threshold(self._session),
+            fold(self._session.events()).threshold,
             lambda: stack.enter_context(open_ground(*ground)),
             new_id,
         )
@@ -172,9 +172,3 @@ class _Asking:
             page.json(document(found))
         elif self._pairs:
             show(page, found)
-
-
-def _threshold(session: Session) -> int:
-    """Give the score an accept had to carry in this session."""
-    said = fold(session.events()).settings.get("TILTH_EVAL_THRESHOLD", "")
-    return int(said) if said.isdecimal() else 0

@@ -23,6 +23,7 @@ from tilth.base.safe_text import one_line
 from tilth.base.values import Value, jsonable
 from tilth.config.secrets import Mask
 from tilth.config.settings import Settings
+from tilth.contract.operator_requests import RequestKind
 from tilth.contract.prd import Plan, Status
 from tilth.log.events import CapWarning, Event, Notified, OperatorRequested, QuotaWait, Stop
 from tilth.sandbox.program import give
@@ -128,7 +129,7 @@ def notice_of(event: Event, plan: Plan | None = None) -> Notice | None:
             return Notice(
                 kind=NoticeKind.END, session=session, outcome=outcome, exit_code=code, text=text
             )
-        case OperatorRequested(request=request, kind=kind, text=text) if kind != "answer":
+        case OperatorRequested(request=request, kind=kind, text=text) if kind != RequestKind.ANSWER:
             said = one_line(f"session {session} needs you: {request} ({task}): {text}", 500)
             return Notice(kind=NoticeKind.QUESTION, session=session, task=task, text=said)
         case CapWarning(cap=cap, used=used, limit=limit):

@@ -16,6 +16,7 @@ from tilth.base.clock import SystemClock
 from tilth.base.errors import ProviderError, SessionBusy, UserError
 from tilth.config.secrets import Mask
 from tilth.config.settings import Settings
+from tilth.contract.operator_requests import RequestKind
 from tilth.contract.operator_word import (
     UNDER_WAY,
     OperatorWord,
@@ -207,7 +208,7 @@ def _words(session: Session, draft: Draft, mask: Mask) -> tuple[OperatorWord, ..
     word = OperatorWord(id=new_id(), verb=draft.verb, text=text)
     if draft.verb is Verb.ANSWER:
         question = find_request(session.requests(), draft.request or "", session.id)
-        if question.kind == "below_bar":
+        if question.kind is RequestKind.BELOW_BAR:
             read_decision(text, question.request)
         told = {"request": question.request, "task": question.task_id}
         return (word.model_copy(update=told),)

@@ -125,13 +125,13 @@ class _Found(NamedTuple):
 
 def doubts(state: SessionState, plan: Plan, landed: Mapping[str, Landed]) -> Mapping[str, Doubt]:
     """Give the doubt about every task of the plan that has ended, or was caught tampering."""
-    untested, threshold = _untested(state), _threshold(state)
+    untested = _untested(state)
     found: dict[str, list[_Found]] = {}
     for task_id in [task.id for task in plan.tasks]:
         task = state.task(task_id)
         if task.outcome is TaskOutcome.OPEN and not task.tampered:
             continue
-        found[task_id] = [*_of_the_log(task), *_of_the_score(task, threshold)]
+        found[task_id] = [*_of_the_log(task), *_of_the_score(task, state.threshold)]
         if task_id in untested:
             found[task_id].append(
                 _Found(Ground.NO_SEED_TEST, "no acceptance test stands behind it")
@@ -284,8 +284,3 @@ def _untested(state: SessionState) -> frozenset[str]:
         if start.resume and start.resume.judging:
             said += start.resume.judging.untested
     return frozenset(said)
-
-
-def _threshold(state: SessionState) -> int:
-    said = state.settings.get("TILTH_EVAL_THRESHOLD", "")
-    return int(said) if said.isdecimal() else 0

@@ -14,6 +14,7 @@ from tilth.base.safe_text import first_lines, last_lines, one_line
 from tilth.base.values import canonical
 from tilth.contract.case import SUBMIT_CASE
 from tilth.contract.left_out import left_out_notes
+from tilth.contract.operator_requests import RequestKind
 from tilth.contract.outcomes import FreshReason
 from tilth.log import events as ev
 from tilth.log.events import Event, Payload
@@ -280,7 +281,7 @@ def _(word: ev.OperatorSpoke, now: Progress) -> Iterator[Note]:
 
 @lines.register
 def _(request: ev.OperatorRequested, now: Progress) -> Iterator[Note]:
-    if request.kind == "answer":
+    if request.kind == RequestKind.ANSWER:
         yield Note("answer", f"{request.request}: {one_line(request.text)}", GOOD)
         return
     yield Note("for you", f"{request.request} ({request.kind}): {request.text}", LOUD, HEED)

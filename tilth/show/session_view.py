@@ -13,7 +13,7 @@ from tilth.base.clock import read_moment
 from tilth.base.errors import CorruptSession
 from tilth.base.values import Value, read_number
 from tilth.config.settings import BY_NAME, Settings
-from tilth.contract.operator_requests import OperatorRequest, still_open
+from tilth.contract.operator_requests import OperatorRequest, RequestKind, still_open
 from tilth.contract.prd import Plan, Status
 from tilth.log.pace import slept_seconds
 from tilth.log.state import SessionState, fold
@@ -72,7 +72,8 @@ def _flags(requests: Sequence[OperatorRequest], plan: Plan) -> tuple[OperatorReq
     return tuple(
         line
         for line in requests
-        if line.kind == "done_red" or (line.kind == "below_bar" and line.task_id in flagged)
+        if line.kind is RequestKind.DONE_RED
+        or (line.kind is RequestKind.BELOW_BAR and line.task_id in flagged)
     )
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from tilth.config.settings import OnExhausted
-from tilth.contract.operator_requests import OperatorRequest, still_open
+from tilth.contract.operator_requests import OperatorRequest, RequestKind, still_open
 from tilth.contract.outcomes import FailReason
 from tilth.contract.prd import Status, Task
 from tilth.contract.verdict import Decision
@@ -83,7 +83,7 @@ def force_accept(
     if not told:
         attempt.emit(TaskForceAccepted(score=score, reason=reason))
     text = f"accepted below the bar ({reason}), score {_shown(score)}"
-    _request(bench, attempt, "below_bar", text)
+    _ask(bench, attempt.task, attempt.emit, RequestKind.BELOW_BAR, text)
     _done(bench, attempt, green, verdict=FORCED, score=score, below_bar=True)
 
 
@@ -123,14 +123,14 @@ def mark_failed(bench: Bench, attempt: Attempt, reason: FailReason, detail: str)
 
 def block(bench: Bench, attempt: Attempt, question: str) -> None:
     """Put a task whose contract is at fault to a person."""
-    _request(bench, attempt, "blocked", question)
+    _ask(bench, attempt.task, attempt.emit, RequestKind.BLOCKED, question)
     fail(bench, attempt, FailReason.BLOCKED, question)
 
 
 def flag_seed(bench: Bench, attempt: Attempt, concern: str | None) -> None:
     """Tell a person that a task's acceptance tests are weak; nobody has to answer it."""
     if concern is not None and concern.strip():
-        _request(bench, attempt, "seed_concern", concern.strip())
+        _ask(bench, attempt.task, attempt.emit, RequestKind.SEED_CONCERN, concern.strip())
 
 
 def _done(
@@ -281,38 +281,23 @@ def flag_red_done(bench: Bench, task: Task, emit: Emit, tests: Sequence[str]) ->
     """Tell a person that tests of done tasks are red where a task begins."""
     named = f"{', '.join(tests[:10])}{' …' if len(tests) > 10 else ''}"
     text = f"tests of tasks that are done are red where {task.id} begins: {named}"
-    _put(bench, task, emit, "done_red", text)
+    _ask(bench, task, emit, RequestKind.DONE_RED, text)
 
 
-def _request(bench: Bench, attempt: Attempt, kind: str, text: str) -> None:
-    _put(bench, attempt.task, attempt.emit, kind, text)
-
-
-def _put(bench: Bench, task: Task, emit: Emit, kind: str, text: str) -> None:
+def _ask(bench: Bench, task: Task, emit: Emit, kind: RequestKind, text: str) -> None:
     """Put a question or a flag to a person, once, even if a crash came in between."""
-    with bench.one_at_a_time:
-        _put_once(bench, task, emit, kind, text)
-
-
-def _put_once(bench: Bench, task: Task, emit: Emit, kind: str, text: str) -> None:
-    lines = bench.record.requests()
     text = bench.mask.known(text)
-    # A question that was answered may be put again in the same words.
-    standing = still_open(lines) if kind == "blocked" else lines
-    if any((old.task_id, old.kind, old.text) == (task.id, kind, text) for old in standing):
-        return
-    request = f"R-{sum(line.kind != 'answer' for line in lines) + 1:03d}"
-    line = OperatorRequest.model_validate(
-        {
-            "ts": bench.stamp(),
-            "request": request,
-            "task_id": task.id,
-            "kind": kind,
-            "text": text,
-        }
-    )
-    bench.record.append_request(line)
-    emit(OperatorRequested(request=request, kind=kind, text=text))
+    with bench.one_at_a_time:
+        lines = bench.record.requests()
+        # A question that was answered may be put again in the same words.
+        standing = still_open(lines) if kind is RequestKind.BLOCKED else lines
+        if any((old.task_id, old.kind, old.text) == (task.id, kind, text) for old in standing):
+            return
+        name = f"R-{sum(line.kind is not RequestKind.ANSWER for line in lines) + 1:03d}"
+        bench.record.append_request(
+            OperatorRequest(ts=bench.stamp(), request=name, task_id=task.id, kind=kind, text=text)
+        )
+        emit(OperatorRequested(request=name, kind=kind, text=text))
 
 
 def last_score(bench: Bench, attempt: Attempt) -> int | None:

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from tilth.base.errors import CapReached, ProviderError, WorkspaceError
 from tilth.contract.prd import Status, Task
-from tilth.contract.verdict import Judged, entry_of
-from tilth.log.events import SecondOpinion
+from tilth.contract.verdict import Judged, LedgerEntry, entry_of
+from tilth.log.events import Emit, SecondOpinion
 from tilth.log.past_reviews import PastReview
 from tilth.model.messages import Conversation, Model, Role
 from tilth.task.asking import ask, open_conversation
@@ -89,9 +89,7 @@ def _judge_again(bench: Bench, left: Leftovers, asked: _Asked) -> None:
         review = Review(put_again(past, model, bench.new_id()))
         open_conversation(review.conversation, model, emit, second=True)
     conversation = review.conversation
-    # What looks and proves is told what it is about; nothing of it is worked on.
-    about = Attempt(task, past.base, conversation, fresh_allowance(bench), emit)
-    tools = EvaluatorTools(bench, about, past.tree)
+    tools = tools_again(bench, task, past, conversation, emit)
     reading = read_verdict(
         review,
         lambda: ask(bench, model, conversation, emit),
@@ -111,8 +109,28 @@ def put_again(past: PastReview, model: Model, id: str) -> Conversation:
     return conversation
 
 
+def tools_again(
+    bench: Bench, task: Task, past: PastReview, conversation: Conversation, emit: Emit
+) -> EvaluatorTools:
+    """Give the tools to look and prove with, on the tree that was judged."""
+    # They are told what they are about; nothing of it is worked on.
+    about = Attempt(task, past.base, conversation, fresh_allowance(bench), emit)
+    return EvaluatorTools(bench, about, past.tree)
+
+
+def entry_again(past: PastReview, reading: Reading, threshold: int) -> LedgerEntry | None:
+    """Give the entry that another verdict on the same work would be; None if it was unreadable."""
+    if reading.verdict is None:
+        return None
+    about = Judged(**{name: getattr(past.verdict, name) for name in Judged.model_fields})
+    return entry_of(
+        reading.verdict, about, model=reading.model, threshold=threshold, proof=reading.proof
+    )
+
+
 def _opinion(bench: Bench, asked: _Asked, reading: Reading) -> SecondOpinion:
     first = asked.past.verdict
+    entry = entry_again(asked.past, reading, bench.settings.eval_threshold)
     said = SecondOpinion(
         reviewer=asked.reviewer,
         model=reading.model,
@@ -121,13 +139,8 @@ def _opinion(bench: Bench, asked: _Asked, reading: Reading) -> SecondOpinion:
         verdict=None,
         agrees=None,
     )
-    if reading.verdict is None:
+    if entry is None:
         return said
-    about = Judged(**{name: getattr(first, name) for name in Judged.model_fields})
-    threshold = bench.settings.eval_threshold
-    entry = entry_of(
-        reading.verdict, about, model=reading.model, threshold=threshold, proof=reading.proof
-    )
     same = {name: getattr(entry, name) for name in _OF_THE_ENTRY}
     return said.model_copy(update={**same, "agrees": entry.verdict is first.verdict})
 

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from tilth.base.errors import UserError
 from tilth.base.failpoint import reach
 from tilth.contract.ledger_text import format_reject_feedback
-from tilth.contract.operator_requests import OperatorRequest
+from tilth.contract.operator_requests import OperatorRequest, RequestKind
 from tilth.contract.operator_word import (
     OperatorWord,
     Verb,
@@ -151,7 +151,7 @@ def understand(hearing: Hearing, word: OperatorWord, listener: Listener | None) 
     if word.verb is Verb.ANSWER:
         question = find_request(hearing.record.requests(), word.request or "", hearing.record.id)
         said |= {"task": question.task_id, "request": question.request}
-        if question.kind != "below_bar":
+        if question.kind is not RequestKind.BELOW_BAR:
             return OperatorSpoke(**said)
         said["decision"], _ = read_decision(word.text, question.request)
     task = find_task(plan, said["task"] or "")
@@ -240,17 +240,17 @@ def _settle_task(hearing: Hearing, known: TaskState, task: Task) -> None:
 def _settle_answer(hearing: Hearing, word: OperatorSpoke) -> None:
     request, state = word.request or "", hearing.words.state
     said = [each.said for each in state.requests]
-    if not any(each.request == request and each.kind == "answer" for each in said):
-        answer = OperatorRequested(request=request, kind="answer", text=word.text)
+    if not any(each.request == request and each.kind == RequestKind.ANSWER for each in said):
+        answer = OperatorRequested(request=request, kind=RequestKind.ANSWER, text=word.text)
         hearing.emit.bind(task_id=word.task)(answer)
     lines = hearing.record.requests()
-    if not any(line.request == request and line.kind == "answer" for line in lines):
+    if not any(line.request == request and line.kind is RequestKind.ANSWER for line in lines):
         hearing.record.append_request(
             OperatorRequest(
                 ts=hearing.stamp(),
                 request=request,
                 task_id=word.task,
-                kind="answer",
+                kind=RequestKind.ANSWER,
                 text=word.text,
             )
         )
