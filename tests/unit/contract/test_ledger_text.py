@@ -111,3 +111,22 @@ def test_earlier_verdicts_say_whether_they_were_proven() -> None:
     text = format_ledger([rejected(Proof.PROVEN, probe=PROBE), rejected(Proof.UNPROVEN), harness()])
     assert text.count("proven: a test was run on that change and failed") == 1
     assert text.count("unproven: the test given for it did not fail") == 1
+
+
+def test_who_did_not_accept_is_said() -> None:
+    for source, who in (
+        ("evaluator", "The reviewer"),
+        ("harness", "The harness"),
+        ("person", "The operator"),
+    ):
+        entry = rejected().model_copy(update={"source": source})
+        assert f"{who} did not accept this case." in format_reject_feedback(entry, 0)
+
+
+def test_the_ledger_tells_evidence_next_step_and_who_ruled() -> None:
+    assert format_ledger([rejected()]).splitlines() == [
+        "- C1: reject weak_test, by evaluator",
+        "  concern: The test asserts nothing.",
+        "  evidence: tests/test_a.py::test_b",
+        "  next step: Assert the result.",
+    ]

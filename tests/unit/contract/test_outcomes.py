@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from itertools import combinations
 
 import pytest
 
-from tilth.contract.outcomes import ExitCode, FailReason, StopReason, exit_code, first_of
+from tilth.contract.outcomes import (
+    ExitCode,
+    FailReason,
+    FreshReason,
+    Refused,
+    SetAside,
+    StopReason,
+    exit_code,
+    first_of,
+)
 
 # From the contract: where several apply, the first of these.
 ORDER = (130, 5, 3, 6, 1, 4, 0)
@@ -58,3 +68,36 @@ def test_an_open_request_counts_where_nothing_graver_does(reason: StopReason) ->
 def test_below_the_bar_counts_only_when_all_is_done(reason: StopReason) -> None:
     expected = 4 if reason is StopReason.ALL_DONE else CODES[reason]
     assert exit_code(reason, request_open=False, below_bar=True) == expected
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        (StopReason, set(CODES)),
+        (FailReason, {"iter_cap", "evaluator_cap", "no_case", "no_progress", "blocked"}),
+        (
+            FreshReason,
+            {
+                "task started",
+                "taken_up",
+                "asked",
+                "not_begun",
+                "worktree_lost",
+                "model_changed",
+                "endpoint_changed",
+            },
+        ),
+        (SetAside, {"back", "no_longer_fits"}),
+        (Refused, {"conflict", "gate", "verdict"}),
+    ],
+)
+def test_the_words_that_stand_in_logs_stay_what_they_are(
+    kind: type[StrEnum], words: set[str]
+) -> None:
+    assert {word.value for word in kind} == words
+
+
+def test_a_red_tip_fails_a_run_that_did_everything() -> None:
+    assert exit_code(StopReason.ALL_DONE, tip_red=True) is ExitCode.TASK_FAILED
+    assert exit_code(StopReason.ALL_DONE, tip_red=True, below_bar=True) is ExitCode.TASK_FAILED
+    assert exit_code(StopReason.INTERRUPTED, tip_red=True) is ExitCode.INTERRUPTED

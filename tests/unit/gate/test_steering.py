@@ -97,6 +97,10 @@ def options(addopts: str) -> tuple[str, ...]:
         ("--import-mode=importlib --ds=a.settings", ("--import-mode=importlib", "--ds=a.settings")),
         ("--collect-only --co --color=yes --tb long", ()),
         ("--reruns 2", ("--reruns", "2")),
+        ("-n4 kept", ("kept",)),
+        ("-kx kept", ("kept",)),
+        ("--cov=pkg kept", ("kept",)),
+        ("--cov pkg kept", ("kept",)),
     ],
 )
 def test_options_that_select_or_measure_are_left_out(addopts: str, kept: tuple[str, ...]) -> None:
@@ -156,3 +160,37 @@ def test_only_the_sections_of_shared_files_steer_and_whole_files_as_a_whole() ->
     assert steers("a/pyproject.toml") is steers("setup.cfg") is steers("tox.ini") is Steers.SECTIONS
     assert steers("x/conftest.py") is steers("a.pth") is Steers.WHOLE
     assert steers("conftest.md") is steers("src/calc.py") is None
+
+
+def test_a_plugin_that_reorders_spreads_or_decorates_is_kept_out() -> None:
+    assert pytest_setup({}.get, ["no_cover worker_id anyio ddtrace langsmith"]).blocked == (
+        "instafail",
+        "pytest_pretty",
+        "random_order",
+        "randomly",
+        "sugar",
+        "xdist.looponfail",
+    )
+    unnamed = set(pytest_setup({}.get, []).blocked)
+    assert {"anyio", "ddtrace", "langsmith_plugin", "pytest_cov", "xdist"} <= unnamed
+
+
+def test_options_that_select_stay_for_the_projects_own_tests() -> None:
+    files = {"pytest.ini": b"[pytest]\naddopts = -k slow -m 'not db' --ignore=a --pyargs -x -q\n"}
+    kept = pytest_setup(files.get, [], selects=True).options
+    assert kept == ("-k", "slow", "-m", "not db", "--ignore=a", "--pyargs", "-q")
+
+
+def test_a_configuration_that_says_a_thing_twice_is_read() -> None:
+    files = {"pytest.ini": b"[pytest]\naddopts = -q\naddopts = -v\nxfail_strict\n"}
+    assert pytest_setup(files.get, []).options == ("-v",)
+
+
+def test_values_of_every_kind_survive_the_mending() -> None:
+    found = b"[project]\nno = false\nyes = true\n[tool.ruff]\nx = 1\n"
+    content = mended("pyproject.toml", None, found)
+    assert content is not None
+    assert tomllib.loads(content.decode())["project"] == {"no": False, "yes": True}
+    ini = mended("setup.cfg", b"[tool:pytest]\nstrict\n", b"[DEFAULT]\na = 1\n[metadata]\nbare\n")
+    assert ini is not None
+    assert " ".join(ini.decode().split()) == "[DEFAULT] a = 1 [metadata] bare [tool:pytest] strict"

@@ -118,3 +118,20 @@ def test_tilths_own_is_narrowed_when_it_stands_right_in_a_home() -> None:
 
     assert base in own_places(())
     assert base not in own_places((base,))
+
+
+@pytest.mark.parametrize("place", ["/tmp", "/var/tmp", "/run", "/dev", "/proc", "/sys"])
+def test_a_base_where_commands_find_another_place_makes_it_unusable(
+    tmp_path: Path, place: str
+) -> None:
+    venv = make_venv(tmp_path / ".venv", f"{place}/some/bin")
+    assert "hidden place" in (fault_of(venv, ()) or "")
+
+
+def test_of_an_installation_no_link_is_shown(home: Path) -> None:
+    python = install(home / "pythons" / "3.11")
+    prefix = home / "pythons" / "3.11"
+    (prefix / "ssl").symlink_to(home / ".ssh")
+    (prefix / "lib64").touch()
+    shown = set(named_places(python, (home,)))
+    assert shown & set(prefix.iterdir()) == {prefix / "bin", prefix / "lib", prefix / "include"}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -217,3 +219,29 @@ def test_the_kernels_list_of_sockets_is_read(tmp_path: Path) -> None:
 
     assert sockets(table) == (Path("/run/docker.sock"), Path("/srv/a b.sock"))
     assert sockets(tmp_path / "gone") == ()
+
+
+def test_a_socket_with_a_relative_name_stands_where_its_program_does(tmp_path: Path) -> None:
+    script = (
+        "import os, socket, sys; os.chdir(sys.argv[1]); s = socket.socket(socket.AF_UNIX);"
+        "s.bind('here.sock'); print(os.fstat(s.fileno()).st_ino, flush=True); sys.stdin.read()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", script, str(tmp_path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as holder:
+        assert holder.stdout is not None
+        inode = holder.stdout.readline().strip()
+        table = tmp_path / "unix"
+        table.write_text(f"header\n0: 2 0 10000 1 1 {inode} here.sock\n0: 2 0 0 1 1 9 @x\n")
+        found = sockets(table)
+        holder.kill()
+    assert found == (tmp_path / "here.sock",)
+
+
+def test_a_directory_that_cannot_be_listed_counts_as_holding_something(root: Path) -> None:
+    assert root_only((root / "gone",), euid=0) == ()
+    (root / "empty").mkdir(mode=0o700)
+    assert root_only((root,), euid=0) == ()
