@@ -50,7 +50,8 @@ class Runtime:
     command runs.
     """
 
-    trees: TreeSource
+    # Writes every file of a tree below a directory.
+    export: Callable[[str, Path], None]
     confinement: Confinement
     access: Access
     env: Mapping[str, str]
@@ -157,7 +158,7 @@ def _is_plain(export: Path, path: str) -> bool:
 def open_export(runtime: Runtime, tree: str, overlay: Overlay) -> Iterator[Export]:
     """Export a tree with its overlay; the directory is gone afterwards, come what may."""
     with open_bare(runtime) as export:
-        runtime.trees.export(tree, export.path)
+        runtime.export(tree, export.path)
         lay_out(overlay, export.path)
         export.keep(overlay.kept)
         yield export

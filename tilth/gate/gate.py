@@ -71,7 +71,8 @@ class Gate:
         cores: int = 1,
         room: WayIn | None = None,
     ) -> None:
-        self._trees = KeptTrees(workspace, scratch)
+        self._trees = workspace
+        self._kept = KeptTrees(workspace, scratch)
         self._seed_tests = seed_tests
         self._facts = facts
         self._timeout_s = timeout_s
@@ -81,7 +82,7 @@ class Gate:
         self._room = room
         self._importable: Importable | None = None
         self._runtime = Runtime(
-            trees=self._trees,
+            export=self._kept.export,
             confinement=confinement,
             access=access,
             env=env,
@@ -120,7 +121,7 @@ class Gate:
         self, task: Task, plan: Plan, base: str, tree: str, baseline: Baseline
     ) -> Validation:
         """Run the validators on the tree, and say what was tampered with."""
-        self._trees.keep(tree)
+        self._kept.keep(tree)
         proof = self._open(task, plan, base, tree)
         overlay = proof.overlay
         reports = [_broken(overlay)] if overlay.broken else []
@@ -155,11 +156,11 @@ class Gate:
 
     def files_of(self, tree: str) -> Path:
         """Give a directory that holds the files of a tree, to be read and never run in."""
-        return self._trees.keep(tree)
+        return self._kept.keep(tree)
 
     def probe(self, task: Task, plan: Plan, base: str, tree: str, text: str) -> Probed:
         """Run the text of one pytest file on a tree, as the validators are run."""
-        self._trees.keep(tree)
+        self._kept.keep(tree)
         return run_probe(self._runtime, self._open(task, plan, base, tree), text, self._timeout_s)
 
     def mutants(
@@ -176,7 +177,7 @@ class Gate:
 
         `check` is called between two of them and raises when a stop is wished for.
         """
-        self._trees.keep(tree)
+        self._kept.keep(tree)
         proof, allowed = self._open(task, plan, base, tree), Allowed(seconds, self._cores, check)
         # One place for all of them: what they may take of time is not spent on waiting.
         with self._runtime.place():

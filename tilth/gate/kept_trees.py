@@ -10,12 +10,11 @@ import shutil
 from pathlib import Path
 
 from tilth.gate.export import TreeSource
-from tilth.git.changes import Change
 from tilth.sandbox.removal import remove_tree
 
 
 class KeptTrees:
-    """Be a source of trees that keeps the files of one of them at hand."""
+    """Export trees, and keep the files of one of them at hand."""
 
     def __init__(self, trees: TreeSource, scratch: Path) -> None:
         self._trees = trees
@@ -41,21 +40,6 @@ class KeptTrees:
             self._trees.export(tree, into)
             return
         copy_tree(self._scratch / "judged", into)
-
-    def read(self, rev: str, path: str) -> bytes | None:
-        return self._trees.read(rev, path)
-
-    def files(self, rev: str) -> tuple[str, ...]:
-        return self._trees.files(rev)
-
-    def changes(self, base: str, tree: str) -> tuple[Change, ...]:
-        return self._trees.changes(base, tree)
-
-    def diff(self, base: str, tree: str) -> str:
-        return self._trees.diff(base, tree)
-
-    def tree_of(self, rev: str) -> str:
-        return self._trees.tree_of(rev)
 
 
 def copy_tree(source: Path, into: Path) -> None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from typing import Any
 
 from pydantic import ConfigDict, Field
 
-from tilth.base.values import Value, canonical, jsonable
+from tilth.base.values import Value, canonical, digest, jsonable
 from tilth.contract.tool_arguments import read_arguments
 from tilth.model.messages import ToolSpec
 
@@ -60,9 +59,7 @@ class SeedDraft(Value):
     @property
     def digest(self) -> str:
         """Tell this draft from another."""
-        return hashlib.sha256(
-            canonical(jsonable(self)).encode("utf-8", "surrogatepass")
-        ).hexdigest()
+        return digest(canonical(jsonable(self)))
 
 
 WRITE_SEED = ToolSpec.of(

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from tilth.base.values import Value
 from tilth.contract.prd import Plan, Status, Task
-from tilth.gate.export import Runtime, open_export
+from tilth.gate.export import Runtime, TreeSource, open_export
 from tilth.gate.findings import NodeResult
 from tilth.gate.overlay import Overlay
 from tilth.gate.passing import PytestRun, run_faults
@@ -75,6 +75,7 @@ class Prover:
     """Try tests out on one commit; `at` is told what is being tried."""
 
     runtime: Runtime
+    trees: TreeSource
     base: str
     timeout_s: float = PROOF_TIMEOUT_S
     at: Callable[[str], None] = unheard
@@ -103,7 +104,7 @@ class Prover:
         texts = [content.decode("utf-8") for content in files.values()]
         first, *more = files
         self.at(f"trying {'all tests together' if more else first} on {self.base[:7]}")
-        setup = pytest_setup(lambda path: self.runtime.trees.read(self.base, path), texts)
+        setup = pytest_setup(lambda path: self.trees.read(self.base, path), texts)
         with open_export(self.runtime, self.base, Overlay(places=files)) as export:
             return run_pytest(export, tuple(files), setup, self.timeout_s)
 

@@ -18,7 +18,7 @@ def make_prover(
     # Neither stands there: nothing has been set up for a seed that is not written yet.
     places = parts.places(None, scratch / "setup", saying=True)
     runtime = Runtime(
-        trees=trees,
+        export=trees.export,
         confinement=parts.confinement,
         access=places.gate(),
         env=parts.command_env(places),
@@ -28,4 +28,4 @@ def make_prover(
         stands_for=(parts.source.root.resolve(),),
     )
     timeout_s = min(PROOF_TIMEOUT_S, parts.settings.validator_timeout_seconds)
-    return Prover(runtime, base, timeout_s, at)
+    return Prover(runtime, trees, base, timeout_s, at)

@@ -52,15 +52,14 @@ class CacheGaps:
             return self
         at = read_moment(event.ts)
         moment = at.timestamp() if at else 0.0
-        tokens = usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens
         before, known = self._last.get(key), self.by_role.get(call.role, RoleGaps())
         if before is None or before.conversation != call.conversation:
             before = _Last(call.conversation, moment, 0)
         gap_s = moment - call.latency_ms / 1000 - before.moment
         outlived = before.tokens if LIFE_S["5m"] < gap_s <= LIFE_S["1h"] else 0
-        new = max(0, tokens - before.tokens)
+        new = max(0, usage.sent - before.tokens)
         now = RoleGaps(known.new + new, known.outlived + outlived)
-        last = {**self._last, key: _Last(call.conversation, moment, tokens)}
+        last = {**self._last, key: _Last(call.conversation, moment, usage.sent)}
         return CacheGaps({**self.by_role, call.role: now}, last)
 
     def life(self, role: Role) -> Literal["5m", "1h"]:

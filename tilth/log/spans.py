@@ -88,8 +88,7 @@ def points_of(event: Event) -> Iterator[Point]:
         case ev.ModelCall() as call:
             about = _call_attributes(call)
             usage = call.usage
-            sent = usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens
-            for kind, tokens in (("input", sent), ("output", usage.output_tokens)):
+            for kind, tokens in (("input", usage.sent), ("output", usage.output_tokens)):
                 told = {**about, "gen_ai.token.type": kind}
                 yield Point("gen_ai.client.token.usage", tokens, told)
             yield Point("gen_ai.client.operation.duration", call.latency_ms / 1000, about)
@@ -126,9 +125,7 @@ class _Trace:
                 "gen_ai.conversation.id": call.conversation,
                 "gen_ai.response.id": call.request_id,
                 "gen_ai.response.finish_reasons": (call.stop_reason,) if call.stop_reason else (),
-                "gen_ai.usage.input_tokens": usage.input_tokens
-                + usage.cache_read_tokens
-                + usage.cache_write_tokens,
+                "gen_ai.usage.input_tokens": usage.sent,
                 "gen_ai.usage.output_tokens": usage.output_tokens,
                 "gen_ai.usage.cache_read.input_tokens": usage.cache_read_tokens,
                 "gen_ai.usage.cache_creation.input_tokens": usage.cache_write_tokens,

@@ -75,7 +75,7 @@ class CacheTrail:
         self._sent += places(new, self._messages)
         self._messages += len(new)
         self._head = conversation.head
-        self._tokens = usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens
+        self._tokens = usage.sent
 
     def _first_difference(self, conversation: Conversation) -> Place | None:
         """Find the first block that is not as it was in the request before."""

@@ -96,6 +96,11 @@ class Usage(Value):
         """Give what counts toward the token cap: cache reads are recorded, not counted."""
         return self.input_tokens + self.cache_write_tokens + self.output_tokens
 
+    @property
+    def sent(self) -> int:
+        """Give all that was sent, whether the cache knew it or not."""
+        return self.input_tokens + self.cache_read_tokens + self.cache_write_tokens
+
     def __add__(self, other: Usage) -> Usage:
         return Usage(
             input_tokens=self.input_tokens + other.input_tokens,

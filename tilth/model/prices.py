@@ -10,9 +10,7 @@ from tilth.model.messages import Usage
 
 def cost_usd(usage: Usage, model: str, endpoint: str) -> float | None:
     """Price one call, or say None where the model or its use is not known."""
-    # The table's input tokens include cached ones; the Messages API counts those apart.
-    input_tokens = usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens
-    if not input_tokens:
+    if not usage.sent:
         # Every call has input: an endpoint that does not count is not free.
         return None
     # Imported here because it takes longer than a whole start.
@@ -20,7 +18,8 @@ def cost_usd(usage: Usage, model: str, endpoint: str) -> float | None:
     from genai_prices import calc_price
 
     tokens = Tokens(
-        input_tokens=input_tokens,
+        # Cached ones included, which the Messages API counts apart.
+        input_tokens=usage.sent,
         cache_read_tokens=usage.cache_read_tokens,
         cache_write_tokens=usage.cache_write_tokens,
         cache_write_1h_tokens=usage.cache_write_1h_tokens or None,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 
+from tilth.base.values import digest
 from tilth.contract.case import Case
 from tilth.contract.left_out import left_out_notes
 from tilth.contract.prd import Plan
@@ -24,9 +24,8 @@ def snapshot(bench: Bench, attempt: Attempt) -> Snapshot:
     """Freeze the worktree as it stands."""
     frozen = bench.tree.freeze(attempt.base)
     diff = bench.tree.diff(attempt.base, frozen.tree)
-    digest = hashlib.sha256(diff.encode("utf-8", "surrogatepass")).hexdigest()
     left_out = {skipped.path: skipped.why for skipped in frozen.skipped}
-    return Snapshot(frozen.tree, frozen.nested, left_out, diff, digest)
+    return Snapshot(frozen.tree, frozen.nested, left_out, diff, digest(diff))
 
 
 def resubmitted(bench: Bench, attempt: Attempt, left: OpenReview) -> Submission:

@@ -8,12 +8,12 @@ any step is mended from the log.
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from tilth.base.failpoint import reach
+from tilth.base.values import digest
 from tilth.contract.ledger_text import format_reject_feedback
 from tilth.contract.outcomes import Refused, TaskEnd
 from tilth.contract.prd import Status
@@ -103,8 +103,7 @@ def judged_again(
 
 def _submission(bench: Bench, attempt: Attempt, green: Green) -> Submission:
     diff = bench.tree.diff(attempt.base, green.tree)
-    digest = hashlib.sha256(diff.encode("utf-8", "surrogatepass")).hexdigest()
-    return Submission(green.tree, (), {}, diff, digest, green.case)
+    return Submission(green.tree, (), {}, diff, digest(diff), green.case)
 
 
 def _prove(bench: Bench, attempt: Attempt, onto: str, tree: str) -> tuple[Baseline, Validation]:

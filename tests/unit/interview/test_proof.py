@@ -151,8 +151,9 @@ def prover(tmp_path_factory: pytest.TempPathFactory) -> Prover:
     root = tmp_path_factory.mktemp("proof")
     repo = Repo(root / "repo", FILES)
     python = Path(sys.executable)
+    trees = repo.workspace()
     runtime = Runtime(
-        trees=repo.workspace(),
+        export=trees.export,
         confinement=Unconfined(),
         access=Access(),
         env=environment(os.environ, home=root, path_first=python.parent),
@@ -161,7 +162,7 @@ def prover(tmp_path_factory: pytest.TempPathFactory) -> Prover:
         scratch=root / "scratch",
         stands_for=(repo.root,),
     )
-    return Prover(runtime, repo.head(), 30)
+    return Prover(runtime, trees, repo.head(), 30)
 
 
 def test_it_says_what_is_being_tried(prover: Prover) -> None:
