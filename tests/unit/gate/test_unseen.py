@@ -1,0 +1,61 @@
+"""What a diff does not show is named with what it is."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+
+import pytest
+
+from tilth.gate.unseen import unseen_notes
+from tilth.git.changes import Change
+
+
+def note_on(path: str, content: bytes | None) -> str:
+    return "".join(unseen_notes([Change(status="M", path=path)], lambda _: content))
+
+
+def packed(*names: str) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        for name in names:
+            archive.writestr(name, "\0")
+    return out.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("path", "content", "kind"),
+    [
+        ("a.bin", b"x\0", "a binary file"),
+        ("tool", b"\x7fELF\0", "compiled code"),
+        ("a.so", b"x\0", "compiled code"),
+        ("a.pyd", b"x\0", "compiled code"),
+        ("a.pyc", b"x\0", "compiled code"),
+        ("a.zip", packed("data.txt"), "an archive"),
+        ("a.whl", packed("b.txt", "m.py"), "an archive that holds code (m.py)"),
+        (
+            "a.whl",
+            packed("m.pyc", "n.so", "o.pyd"),
+            "an archive that holds code (m.pyc, n.so, o.pyd)",
+        ),
+        ("a.zip", b"PK\x03\x04\0 torn", "an archive"),
+        ("late.bin", b"x" * 8191 + b"\0", "a binary file"),
+    ],
+)
+def test_a_binary_is_named_with_its_kind_and_its_size(path: str, content: bytes, kind: str) -> None:
+    said = f"{path}: {kind}, {len(content)} bytes that the diff does not show"
+    assert note_on(path, content) == said
+
+
+def test_text_and_what_is_gone_need_no_note() -> None:
+    assert note_on("a.so", b"plain text") == ""
+    assert note_on("a.so", None) == ""
+    gone = [Change(status="D", path=path) for path in ("a.bin", ".gitattributes", "AGENTS.md")]
+    assert unseen_notes(gone, lambda _: b"\0") == ()
+
+
+@pytest.mark.parametrize("path", ["AGENTS.md", "CLAUDE.md"])
+def test_what_later_workers_and_evaluators_are_told_is_named(path: str) -> None:
+    assert note_on(path, b"").startswith(f"{path}: it is told to workers and evaluators")
+    assert note_on(f"docs/{path}", b"") == ""
+    assert note_on("sub/.gitattributes", b"").startswith("sub/.gitattributes: it changes how git")
