@@ -6,7 +6,6 @@ in a message are left out of the comparison: a line that was too long may still 
 
 from __future__ import annotations
 
-import json
 import re
 import tomllib
 from collections import Counter
@@ -14,7 +13,7 @@ from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from tilth.base.errors import ToolError, UserError
 from tilth.base.values import Value
@@ -187,12 +186,16 @@ class _Finding(BaseModel):
     location: _Place | None
 
 
+_FINDINGS = TypeAdapter(list[_Finding])
+
+
 def violations(content: bytes, export: Path) -> tuple[Violation, ...]:
     """Read ruff's own report on files below `export`."""
     try:
-        findings = [_Finding.model_validate(item) for item in json.loads(content)]
-    except (ValueError, ValidationError) as error:
-        raise UserError(f"ruff's report cannot be read: {error}") from error
+        findings = _FINDINGS.validate_json(content)
+    except ValidationError as error:
+        said = error.errors(include_url=False)[0]["msg"]
+        raise UserError(f"ruff's report cannot be read: {said}") from error
     return tuple(
         Violation(
             path=str(Path(finding.filename).relative_to(export)),

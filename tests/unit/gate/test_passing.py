@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from tilth.base.errors import UserError
 from tilth.gate.findings import NodeResult
 from tilth.gate.passing import PytestRun, complaints, proves_nothing, run_faults, unforgiven
 from tilth.gate.pristine import Pristine, read_here
-from tilth.gate.ruff import Violation, count, new_since
+from tilth.gate.ruff import Violation, count, new_since, paths_of, violations
 
 PATH = "tests/test_t001_a.py"
 SOURCE = """\
@@ -232,3 +235,21 @@ def test_a_file_without_any_test_is_complained_of_unless_something_of_it_ran() -
     assert complaints(ran(), [empty]) == {PATH: f"{PATH}: holds no test"}
     assert complaints(ran(test_made="passed"), [empty]) == {}
     assert f"{PATH}::test_a" in complaints(ran(), [FILE])
+
+
+def test_ruffs_report_is_read_with_syntax_errors_and_without_places() -> None:
+    text = (
+        b'[{"code": null, "message": "bad", "filename": "/x/a.py", "location": null},'
+        b' {"code": "F821", "message": "m", "filename": "/x/b.py",'
+        b' "location": {"row": 3, "column": 4}}]'
+    )
+    first, second = violations(text, Path("/x"))
+    assert (first.code, first.path, first.row, first.column) == ("invalid-syntax", "a.py", 1, 1)
+    assert (second.code, second.path, second.row, second.column) == ("F821", "b.py", 3, 4)
+    assert paths_of(count([first, second])) == {"a.py", "b.py"}
+
+
+@pytest.mark.parametrize("text", [b"", b"{}", b"null", b"[1]", b"not json"])
+def test_a_report_of_ruff_that_cannot_be_read_is_no_clean_bill(text: bytes) -> None:
+    with pytest.raises(UserError, match="report cannot be read"):
+        violations(text, Path("/x"))
