@@ -28,7 +28,7 @@ from tilth.log import events as ev
 from tilth.log.cache_gaps import CacheGaps
 from tilth.log.conversations import Conversations
 from tilth.log.events import Event, Payload
-from tilth.log.task_fold import after, changed, handles, with_attempt
+from tilth.log.task_fold import after, changed, handles, own, with_attempt
 from tilth.log.task_state import TaskOutcome, TaskState
 from tilth.model.messages import Role
 from tilth.task.budget import Spend
@@ -214,15 +214,9 @@ def _jobs(settings: Mapping[str, str]) -> int:
 def fold(events: Iterable[Event], *, conversations: bool = False) -> SessionState:
     """Read a whole log once, with the texts of its open conversations for whoever goes on."""
     if not conversations:
-        return _folded(SessionState(), events)
+        return functools.reduce(_advanced, events, SessionState())
     with _uncollected():
-        return _folded(SessionState(conversations=Conversations()), events)
-
-
-def _folded(state: SessionState, events: Iterable[Event]) -> SessionState:
-    for event in events:
-        state = _advanced(state, event)
-    return state
+        return functools.reduce(_advanced, events, SessionState(conversations=Conversations()))
 
 
 @contextmanager
@@ -240,7 +234,12 @@ def _uncollected() -> Iterator[None]:
 
 def apply(state: SessionState, event: Event) -> SessionState:
     """Give the state after one more event."""
-    return _advanced(changed(state), event)
+    task_id = event.scope.task_id
+    if task_id is None:
+        return _advanced(changed(state, outside=own(state.outside)), event)
+    task = state.tasks.get(task_id)
+    touched = {} if task is None else {task_id: own(task)}
+    return _advanced(changed(state, tasks={**state.tasks, **touched}), event)
 
 
 def _advanced(state: SessionState, event: Event) -> SessionState:
@@ -248,18 +247,20 @@ def _advanced(state: SessionState, event: Event) -> SessionState:
 
     A long log is folded so without a copy of everything for each of its events.
     """
-    task_id, own = event.scope.task_id, state.__dict__
-    own["previous"] = own["updated"]
-    own["updated"] = event.ts
-    own["started"] = own["started"] or event.ts
-    own["session"] = event.session
-    own["events"] += 1
-    own["last_seq"] = event.seq
+    task_id, fields = event.scope.task_id, state.__dict__
+    fields["previous"] = fields["updated"]
+    fields["updated"] = event.ts
+    fields["started"] = fields["started"] or event.ts
+    fields["session"] = event.session
+    fields["events"] += 1
+    fields["last_seq"] = event.seq
     if task_id is None:
-        own["outside"] = after(state.outside, event)
+        fields["outside"] = after(state.outside, event)
     else:
         task = state.tasks.get(task_id) or TaskState(id=task_id, started=event.ts)
-        own["tasks"] = {**state.tasks, task_id: after(task, event)}
+        now = after(task, event)
+        if now is not task or task_id not in state.tasks:
+            fields["tasks"] = {**state.tasks, task_id: now}
     on_session = _SESSION.get(type(event.payload))
     if on_session is not None:
         state = on_session(state, event, event.payload)

@@ -1,6 +1,7 @@
 """The fold of one task: what each kind of event changes about the task it names.
 
-Pure. `tilth.log.state` calls it for every event; nobody else does.
+`tilth.log.state` calls it for every event; nobody else does. It gives over a task that is its own:
+nobody else has seen it, so what happens in every turn is written into it, not into a copy.
 """
 
 from __future__ import annotations
@@ -38,8 +39,13 @@ _OBSTACLES = frozenset({ev.HookRan, ev.ValidatorRun, ev.EvaluatorVerdict, ev.Cas
 _TASK: dict[type[Payload], Callable[[TaskState, Event, Any], TaskState]] = {}
 
 
+def own(task: TaskState) -> TaskState:
+    """Copy a task that somebody may have seen, so that `after` may be given it."""
+    return changed(task, attempts=(*task.attempts[:-1], *map(changed, task.attempts[-1:])))
+
+
 def after(task: TaskState, event: Event) -> TaskState:
-    """Give a task as it is after one more event."""
+    """Give a task as it is after one more event; the one that is handed over is used up."""
     kind = type(event.payload)
     handler = _TASK.get(kind)
     task = task if handler is None else handler(task, event, event.payload)
@@ -54,6 +60,12 @@ def changed(value: _T, **changes: Any) -> _T:
     copy = object.__new__(type(value))
     object.__setattr__(copy, "__dict__", {**value.__dict__, **changes})
     return copy
+
+
+def _written(task: TaskState, **changes: Any) -> TaskState:
+    """Change a task of our own where it stands."""
+    task.__dict__.update(changes)
+    return task
 
 
 def handles(table: dict[type[Payload], Any], *kinds: type[Payload]) -> Callable[[_T], _T]:
@@ -109,7 +121,7 @@ def _(task: TaskState, event: Event, call: ev.ModelCall) -> TaskState:
     role = call.role
     spent = task.spend.get(role, _NOTHING).after(call.usage, call.cost_usd)
     model_ms = {**task.model_ms, role: task.model_ms.get(role, 0) + call.latency_ms}
-    task = changed(task, spend={**task.spend, role: spent}, model_ms=model_ms)
+    task = _written(task, spend={**task.spend, role: spent}, model_ms=model_ms)
     if call.cost_usd is None and call.model not in task.unpriced_models:
         task = changed(task, unpriced_models=(*task.unpriced_models, call.model))
     if task.seconding is not None and task.seconding.conversation == call.conversation:
@@ -140,7 +152,7 @@ def _(task: TaskState, event: Event, nudge: ev.Nudge) -> TaskState:
 
 @_on(ev.ToolCalled)
 def _(task: TaskState, event: Event, call: ev.ToolCalled) -> TaskState:
-    return changed(task, tools={**task.tools, call.name: task.tools.get(call.name, 0) + 1})
+    return _written(task, tools={**task.tools, call.name: task.tools.get(call.name, 0) + 1})
 
 
 @_on(ev.ToolResulted)
@@ -150,7 +162,7 @@ def _(task: TaskState, event: Event, result: ev.ToolResulted) -> TaskState:
         task = with_attempt(task, red=_red_after(task.attempt, result))
     elif result.name in _EDITS and not result.is_error:
         task = with_attempt(task, last_edit=event.scope.iter or 0)
-    return changed(
+    return _written(
         task,
         tool_failures=task.tool_failures + failed,
         tool_ms=task.tool_ms + result.duration_ms,
@@ -370,7 +382,10 @@ def with_attempt(task: TaskState, **changes: Any) -> TaskState:
     """Change a task's last attempt; a log that tells of none has begun one unseen."""
     if task.id is None:
         return task
-    return changed(task, attempts=(*task.attempts[:-1], changed(task.attempt, **changes)))
+    if not task.attempts:
+        return changed(task, attempts=(changed(AttemptState(), **changes),))
+    task.attempts[-1].__dict__.update(changes)
+    return task
 
 
 def _milestone(task: TaskState, event: Event) -> TaskState:

@@ -90,6 +90,8 @@ def test_a_state_that_was_given_out_does_not_change_with_what_comes_after() -> N
         given.append((state, repr(state)))
     assert all(repr(value) == said for value, said in given)
     assert [value.events for value, _ in given] == list(range(1, len(given) + 1))
+    # A log that is folded at once is written into one state; it comes to the same.
+    assert repr(fold(a_session())) == given[-1][1]
 
 
 def test_nobody_can_change_a_state() -> None:
