@@ -9,7 +9,6 @@ from pathlib import Path
 from support.flow_site import Run, Site, accept, read_lines, solve, submit
 from support.interview_terminal import (
     PATIENCE_S,
-    TILTH,
     approve,
     command_environ,
     ended,
@@ -18,6 +17,7 @@ from support.interview_terminal import (
 )
 from support.interviews import ask, read, review, run_prepared, write_seed
 from support.messages_api import Answer, MessagesServer, by_role
+from support.warm_start import warm_tilth
 
 QUESTION = ask("`README.md` names no module: where shall the functions live?", "feature1.py", "lib")
 SCOPE = ask("What is out of scope?")
@@ -132,7 +132,14 @@ def test_answers_from_a_file_need_no_terminal(tmp_path: Path) -> None:
     answers = tmp_path / "answers.json"
     answers.write_text('["feature1.py"]', encoding="utf-8")
     with MessagesServer(by_role(seeder=INTERVIEW)) as server:
-        command = [TILTH, "prep-feature", str(site.repo), "--no-review", "--answers", str(answers)]
+        command = [
+            str(warm_tilth()),
+            "prep-feature",
+            str(site.repo),
+            "--no-review",
+            "--answers",
+            str(answers),
+        ]
         done = subprocess.run(
             command,
             env=command_environ(site, server),
@@ -152,7 +159,7 @@ def test_answers_from_a_file_need_no_terminal(tmp_path: Path) -> None:
 def test_stdout_holds_the_id_alone_though_questions_are_asked(tmp_path: Path) -> None:
     site = Site.make(tmp_path)
     with MessagesServer(by_role(seeder=[SCOPE, write_seed(1)])) as server:
-        command = f'{TILTH} prep-feature {site.repo} --no-review > "$PWD/out"'
+        command = f'{warm_tilth()} prep-feature {site.repo} --no-review > "$PWD/out"'
         with terminal(site, server, "-c", command, program="/bin/sh") as child:
             child.expect("> ")
             child.sendline("floats")

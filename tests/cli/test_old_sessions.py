@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ import pexpect
 import pytest
 from support.messages_api import Answer, MessagesServer, Reply, Request, call, error, say
 from support.old_sessions import NAMES, OldSession, git, lay_out
+from support.warm_start import warm_tilth
 
 SEED = "seed: 2 task(s), 2 test(s)"
 FIRST, SECOND = "T-001: Add feature 1", "T-002: Add feature 2"
@@ -307,8 +307,8 @@ def test_an_interview_goes_on_where_it_was_cut_off(tmp_path: Path) -> None:
 def answer_on_a_terminal(old: OldSession, question: str, answer: str) -> None:
     """Resume in a pseudo-terminal, answer the one question that is asked, and approve."""
     child = pexpect.spawn(
-        sys.executable,
-        ["-m", "tilth", "resume", old.id],
+        str(warm_tilth()),
+        ["resume", old.id],
         env={**old.environ(), "TERM": "xterm"},
         cwd=str(old.root),
         encoding="utf-8",

@@ -5,16 +5,16 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 from support.flow_site import Site, accept
 from support.messages_api import MessagesServer
+from support.warm_start import warm_tilth
 
 
 def tilth(site: Site, url: str, *args: str) -> subprocess.CompletedProcess[str]:
     environ = site.environ(url, PATH=os.environ["PATH"])
-    command = [sys.executable, "-m", "tilth", *args]
+    command = [str(warm_tilth()), *args]
     return subprocess.run(
         command, env=environ, capture_output=True, text=True, check=False, timeout=120
     )

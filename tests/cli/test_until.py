@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from support.flow_site import Site
 from support.messages_api import MessagesServer, error
+from support.warm_start import warm_tilth
 
 
 def tilth(site: Site, url: str, *args: str, **environ: str) -> subprocess.CompletedProcess[str]:
     environ = {**site.environ(url, PATH=os.environ["PATH"]), **environ}
-    command = [sys.executable, "-m", "tilth", *args]
+    command = [str(warm_tilth()), *args]
     return subprocess.run(
         command, env=environ, capture_output=True, text=True, check=False, timeout=120
     )

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from support.flow_site import Run, Site, accept, solve, submit, task
+from support.warm_start import warm_tilth
 from support.words import UNREACHED, command, words_in
 
 from tilth.base.clock import SystemClock
@@ -95,7 +96,7 @@ def test_control_characters_and_bytes_that_are_no_text_are_made_visible(done: Ru
 def test_two_words_at_once_are_both_heard(done: Run) -> None:
     env = {**os.environ, **done.site.environ(UNREACHED)}
     before = len(said(done))
-    line = [sys.executable, "-m", "tilth", "tell", "latest", "T-002"]
+    line = [str(warm_tilth()), "tell", "latest", "T-002"]
     both = [subprocess.Popen([*line, f"at once {n}"], env=env) for n in range(4)]
     assert [each.wait(timeout=60) for each in both] == [0, 0, 0, 0]
     heard = sorted(word["text"] for word in said(done)[before:])

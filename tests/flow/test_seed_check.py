@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from support.flow_site import Site, git, seed_test, task
+from support.warm_start import with_warm_gate
 
 from tilth.base.errors import BadPlan, UserError
 from tilth.interview.check import check
@@ -16,7 +17,8 @@ from tilth.interview.check import check
 def environ(site: Site) -> dict[str, str]:
     """Leave out key and model: a check needs neither."""
     home = str(site.root / "home")
-    return {"PATH": "/usr/local/bin:/usr/bin:/bin", "TILTH_HOME": home, "TILTH_SANDBOX": "off"}
+    path = "/usr/local/bin:/usr/bin:/bin"
+    return with_warm_gate({"PATH": path, "TILTH_HOME": home, "TILTH_SANDBOX": "off"})
 
 
 def checked(site: Site, bundle: Path, capsys: pytest.CaptureFixture[str]) -> tuple[int, Any]:

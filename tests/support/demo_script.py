@@ -23,6 +23,7 @@ sys.path.insert(0, str(ROOT / "tests"))
 
 from support.commands import start  # noqa: E402
 from support.messages_api import Answer, MessagesServer, Request, call, say  # noqa: E402  # tests/ is no package
+from support.warm_start import with_warm_gate  # noqa: E402
 from tilth.demo.material import RECORDING, lay_out_bundle, lay_out_project  # noqa: E402
 
 WORKER, EVALUATOR = "claude-sonnet-5-5", "claude-opus-5-5"
@@ -218,7 +219,7 @@ def record() -> str:
             "TILTH_SANDBOX": "off",
         }
         with contextlib.redirect_stderr(io.StringIO()) as talk:
-            code = start(bundle, source.root, {}, new=True, environ=environ)
+            code = start(bundle, source.root, {}, new=True, environ=with_warm_gate(environ))
         if code != 0:
             raise RuntimeError(f"the demo's run ended with {code}:\n{talk.getvalue()}")
         [log] = (root / "home" / "sessions").glob("*/events.jsonl")

@@ -15,6 +15,7 @@ from typing import Any
 
 from support.commands import resume, start
 from support.messages_api import Answer, MessagesServer, Reply, Request, by_role, call
+from support.warm_start import with_warm_gate
 
 KEY = "sk-test-0123456789abcdef"
 
@@ -134,7 +135,7 @@ class Site:
         return folder
 
     def environ(self, url: str, **settings: str) -> dict[str, str]:
-        return {
+        environ = {
             "PATH": "/usr/local/bin:/usr/bin:/bin",
             "TILTH_HOME": str(self.root / "home"),
             "TILTH_API_KEY": KEY,
@@ -148,6 +149,7 @@ class Site:
             **self.settings,
             **settings,
         }
+        return with_warm_gate(environ)
 
     def run(
         self,

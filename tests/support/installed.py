@@ -8,6 +8,7 @@ copied: there the environment that lends may be hidden.
 
 from __future__ import annotations
 
+import compileall
 import os
 import shutil
 import subprocess
@@ -62,6 +63,8 @@ class Installed:
         (made.packages / "lent.pth").write_text(sysconfig.get_path("purelib"), encoding="utf-8")
         for name in _NEEDED_INSIDE:
             _copy(name, made.packages)
+        # As an installer does: a gate writes none, and would compile them at each of its starts.
+        compileall.compile_dir(made.packages, quiet=1)
         made.home.mkdir()
         return made
 

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import pexpect
 
 from support.flow_site import Site
 from support.messages_api import MessagesServer
+from support.warm_start import warm_tilth
 
-TILTH = str(Path(sys.executable).parent / "tilth")
 PATIENCE_S = 60
 
 
@@ -24,11 +22,11 @@ def command_environ(site: Site, server: MessagesServer) -> dict[str, str]:
 
 @contextmanager
 def terminal(
-    site: Site, server: MessagesServer, *args: str, program: str = TILTH, **environ: str
+    site: Site, server: MessagesServer, *args: str, program: str = "", **environ: str
 ) -> Iterator[pexpect.spawn]:
     """Start the command in a pseudo-terminal; what is left of it is ended."""
     child = pexpect.spawn(
-        program,
+        program or str(warm_tilth()),
         [*args],
         env={**command_environ(site, server), **environ},
         cwd=str(site.root),

@@ -13,10 +13,11 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from support.warm_start import warm_tilth, with_warm_gate
 
 KEPT = Path(__file__).parents[1] / "fixtures" / "old_sessions"
 NAMES = tuple(sorted(path.name for path in KEPT.iterdir())) if KEPT.is_dir() else ()
@@ -84,7 +85,7 @@ class OldSession:
         return git(self.repo, "log", "--reverse", "--format=%s", span).splitlines()
 
     def environ(self, **settings: str) -> dict[str, str]:
-        return {
+        environ = {
             "PATH": os.environ["PATH"],
             "HOME": str(self.root),
             "TILTH_HOME": str(self.home),
@@ -94,11 +95,12 @@ class OldSession:
             "TILTH_SANDBOX": "off",
             **settings,
         }
+        return with_warm_gate(environ)
 
     def tilth(self, *args: str, **settings: str) -> subprocess.CompletedProcess[str]:
         """Run the installed command, where nobody can be asked."""
         return subprocess.run(
-            [sys.executable, "-m", "tilth", *args],
+            [str(warm_tilth()), *args],
             env=self.environ(**settings),
             cwd=self.root,
             stdin=subprocess.DEVNULL,

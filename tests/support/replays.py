@@ -14,6 +14,7 @@ from typing import Any
 from support.commands import resume, start
 from support.flow_site import Run, Site, git, read_lines
 from support.messages_api import Answer, MessagesServer, Reply, Request, error
+from support.warm_start import with_warm_gate
 from tilth.base.clock import SystemClock
 from tilth.base.values import canonical
 from tilth.config.secrets import Mask
@@ -85,7 +86,8 @@ def say_of(site: Site, *, verify_only: bool = True, **settings: str) -> tuple[in
 
 def play(site: Site, accused: frozenset[int] = frozenset()) -> Played:
     """Play a site's latest session again, unconfined, so that it needs no sandbox."""
-    settings = load({}, {"TILTH_HOME": str(site.root / "home"), "TILTH_SANDBOX": "off"})
+    environ = {"TILTH_HOME": str(site.root / "home"), "TILTH_SANDBOX": "off"}
+    settings = load({}, with_warm_gate(environ))
     session = Session.look(
         settings.sessions_dir, site.session().name, clock=SystemClock(), mask=Mask()
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable
@@ -13,6 +12,7 @@ from typing import Any
 
 from support.flow_site import Site
 from support.messages_api import Reply, Request, error
+from support.warm_start import warm_tilth
 
 UNREACHED = "http://127.0.0.1:1"
 Saying = Callable[[], Any]
@@ -21,7 +21,7 @@ Saying = Callable[[], Any]
 def command(site: Site, *args: str, stdin: bytes = b"") -> subprocess.CompletedProcess[str]:
     """Run `tilth` as a process of its own."""
     done = subprocess.run(
-        [sys.executable, "-m", "tilth", *args],
+        [str(warm_tilth()), *args],
         env={**os.environ, **site.environ(UNREACHED)},
         input=stdin,
         capture_output=True,
