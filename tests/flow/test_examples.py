@@ -113,7 +113,7 @@ def test_a_task_in_another_language_is_gated_by_its_own_tools(name: str, tmp_pat
     bundle, file, good = EXAMPLES / name / "bundle", "src/slug.js", "/^-+|-+$/g"
     site = Site.make(tmp_path, files_of(name))
     settings = {"PATH": path_with(name), "TILTH_SANDBOX": "auto"}
-    environ = {**site.environ("http://127.0.0.1:1"), **settings}
+    environ = site.environ("http://127.0.0.1:1", **settings)
     assert check(bundle, site.repo, {}, environ=environ) == 0
     met = (site.repo / file).read_text("utf-8") + JAVASCRIPT
     covered = [{"criterion": str(n), "addressed_by": f"{file}:uniqueSlugs"} for n in (1, 2)]

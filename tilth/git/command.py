@@ -318,7 +318,12 @@ def execute(
 
 
 def _program() -> str:
-    program = shutil.which("git", path=_search_path())
+    return _found(_search_path())
+
+
+@functools.cache
+def _found(path: str) -> str:
+    program = shutil.which("git", path=path)
     if program is None:
         raise UserError(f"git is not on PATH: install git {OLDEST_GIT} or newer")
     return program
@@ -373,9 +378,13 @@ def _sync(path: Path) -> None:
 
 
 def _search_path() -> str:
+    return _absolute(os.environ.get("PATH", os.defpath))
+
+
+@functools.cache
+def _absolute(path: str) -> str:
     # A relative entry would be looked up inside the work tree.
-    entries = os.environ.get("PATH", os.defpath).split(os.pathsep)
-    return os.pathsep.join(entry for entry in entries if os.path.isabs(entry))
+    return os.pathsep.join(entry for entry in path.split(os.pathsep) if os.path.isabs(entry))
 
 
 def _last_line(stderr: bytes) -> str:

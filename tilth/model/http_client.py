@@ -7,6 +7,8 @@ carry the conversation and the extra headers to whoever it names. It judges no c
 
 from __future__ import annotations
 
+import functools
+import ssl
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -28,7 +30,7 @@ class BoundedClient(DefaultHttpxClient):
     """Send requests as the SDK's own client does; give responses that end."""
 
     def __init__(self, bounds: Bounds) -> None:
-        super().__init__(follow_redirects=False)
+        super().__init__(follow_redirects=False, verify=_trusted())
         self._bounds = bounds
 
     def send(self, request: httpx2.Request, *, stream: bool = False, **how: Any) -> httpx2.Response:
@@ -42,6 +44,12 @@ class BoundedClient(DefaultHttpxClient):
             response.close()
             raise
         return response
+
+
+@functools.cache
+def _trusted() -> ssl.SSLContext:
+    """Read the certificates once for all clients: it takes longer than a turn."""
+    return httpx2.create_ssl_context()
 
 
 def _check_packing(response: httpx2.Response) -> None:
