@@ -12,10 +12,8 @@ import sys
 import time
 from pathlib import Path
 
-from tilth.base.clock import SystemClock
 from tilth.base.errors import DiskError, Interrupted, SessionBusy, TilthError, UserError
 from tilth.base.interrupt import Interrupt
-from tilth.config.secrets import Mask
 from tilth.contract.outcomes import ExitCode
 from tilth.fleet.job import Job, UnitReport
 from tilth.fleet.register import Claim, Register
@@ -134,7 +132,7 @@ def _note_changes(job: Job, claim: Claim, frontend: Frontend) -> None:
     try:
         now = read_bundle(job.unit.prd).sha256
         sessions, name = Path(job.sessions), claim.entry.session
-        session = Session.look(sessions, name, clock=SystemClock(), mask=Mask())
+        session = Session.look(sessions, name)
         began = session.checkpoint.prd_sha256
     except UserError:
         return  # a session goes on without its PRD; what is broken in it is said by the resume

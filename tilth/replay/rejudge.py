@@ -72,8 +72,7 @@ def rejudge(
 
 def _cases(session: Session, task: str | None) -> list[tuple[str, PastReview]]:
     """Give the recorded reviews, each with the id of the verdict it ended in."""
-    has_plan = (session.directory / "prd.json").exists()
-    only = find_task(session.plan, task).id if task is not None and has_plan else task
+    only = find_task(session.plan, task).id if task is not None and session.has_plan else task
     found = [each for each in _numbered(session) if only in (None, each[1].verdict.task_id)]
     if not found:
         about = f" on {only}" if only else ""

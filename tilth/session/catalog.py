@@ -9,9 +9,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from tilth.base.clock import SystemClock
 from tilth.base.errors import CorruptSession, UnknownSession
-from tilth.config.secrets import Mask
 from tilth.config.settings import Settings, load
 from tilth.git.source import SourceRepo
 from tilth.log.events import SessionStart
@@ -127,5 +125,4 @@ def _has_begun(session: Session) -> bool:
 
 
 def _look(settings: Settings, name: str) -> Session:
-    # What is on disk was masked when it was written.
-    return Session.look(settings.sessions_dir, name, clock=SystemClock(), mask=Mask())
+    return Session.look(settings.sessions_dir, name)

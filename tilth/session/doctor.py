@@ -14,7 +14,6 @@ import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from tilth.base.clock import SystemClock
 from tilth.base.errors import TilthError, ToolError, UserError
 from tilth.config.secrets import Mask
 from tilth.config.settings import SandboxChoice, Settings, known_secrets, load
@@ -22,11 +21,10 @@ from tilth.git.command import OLDEST_GIT, base_environment, execute
 from tilth.model.messages import Role
 from tilth.model.reviewers import is_same_model, read_reviewers
 from tilth.sandbox.confinement import Command, environment, run
-from tilth.session.catalog import list_sessions
+from tilth.session.catalog import holder_of, list_sessions
 from tilth.session.doctor_check import Check, Grade
 from tilth.session.measured import newest
 from tilth.session.session import Session, SessionStatus
-from tilth.session.store import lock_holder
 from tilth.tools import find_ruff
 
 OLDEST_PYTHON = (3, 11)
@@ -197,7 +195,7 @@ def grade_disk(free: int, place: Path) -> Check:
 
 def _sessions(settings: Settings) -> Iterator[Check]:
     for name in list_sessions(settings.sessions_dir):
-        session = Session.look(settings.sessions_dir, name, clock=SystemClock(), mask=Mask())
+        session = Session.look(settings.sessions_dir, name)
         try:
             status = session.checkpoint.status
             if status is not SessionStatus.INTERVIEWING:
@@ -206,7 +204,7 @@ def _sessions(settings: Settings) -> Iterator[Check]:
             mend = f"`tilth resume {name}` mends what can be mended"
             yield Check("session", Grade.WARN, str(error), mend)
             continue
-        if status is SessionStatus.RUNNING and lock_holder(session.directory / "lock") is None:
+        if status is SessionStatus.RUNNING and holder_of(session) is None:
             found = f"{name} was interrupted and nobody works on it"
             yield Check("session", Grade.WARN, found, f"`tilth resume {name}` goes on with it")
 

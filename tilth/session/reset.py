@@ -8,7 +8,6 @@ from pathlib import Path
 
 from tilth.base.clock import SystemClock
 from tilth.base.errors import DiskError, SessionBusy, UserError
-from tilth.config.secrets import Mask
 from tilth.git.picking import made_anew, unreached_by_branches
 from tilth.git.source import SourceRepo, open_source
 from tilth.git.workspace import Workspace
@@ -65,7 +64,7 @@ def _workspace(sessions: Path, name: str) -> Workspace | None:
 def _source(sessions: Path, name: str) -> SourceRepo | None:
     candidates = [Path.cwd()]
     try:
-        session = Session.look(sessions, name, clock=SystemClock(), mask=Mask())
+        session = Session.look(sessions, name)
         candidates.insert(0, Path(session.checkpoint.source))
     except UserError:
         # Half removed already: the log may know, else the repository we stand in is the best guess.

@@ -45,7 +45,6 @@ class RunResult:
 
 def result_of(session: Session, code: int, ending: Ending | None = None) -> RunResult:
     """Give a session's result as it stands on disk."""
-    has_plan = (session.directory / "prd.json").exists()
     return RunResult(
         session=session.id,
         directory=session.directory,
@@ -54,7 +53,7 @@ def result_of(session: Session, code: int, ending: Ending | None = None) -> RunR
         exit_code=ExitCode(code),
         reason=ending.reason if ending else None,
         detail=ending.detail if ending else "",
-        tasks=session.plan.tasks if has_plan else (),
+        tasks=session.plan.tasks if session.has_plan else (),
     )
 
 

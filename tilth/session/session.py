@@ -22,7 +22,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from pydantic import ConfigDict, ValidationError
 
-from tilth.base.clock import Clock, stamp
+from tilth.base.clock import Clock, SystemClock, stamp
 from tilth.base.errors import CorruptSession, DiskError, UnknownSession
 from tilth.base.failpoint import reach
 from tilth.base.values import Value, describe_faults, jsonable
@@ -194,12 +194,14 @@ class Session:
         return opened
 
     @classmethod
-    def look(cls, sessions: Path, session: str, *, clock: Clock, mask: Mask) -> Session:
-        """Open a session for reading only."""
+    def look(
+        cls, sessions: Path, session: str, *, clock: Clock | None = None, mask: Mask | None = None
+    ) -> Session:
+        """Open a session for reading only; what is on disk was masked when it was written."""
         directory = sessions / checked_id(session)
         if not directory.is_dir():
             raise UnknownSession(f"no session {session} in {sessions}; see `tilth info`")
-        return cls(directory, clock, mask)
+        return cls(directory, clock or SystemClock(), mask or Mask())
 
     def release(self) -> None:
         """Give the lock back."""
@@ -263,6 +265,11 @@ class Session:
             updated=created,
         )
         self._files.replace_json("checkpoint.json", jsonable(self._checkpoint))
+
+    @property
+    def has_plan(self) -> bool:
+        """Tell whether there is a plan: an interview has none before its seed holds."""
+        return (self.directory / "prd.json").exists()
 
     @property
     def plan(self) -> Plan:

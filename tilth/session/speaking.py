@@ -36,7 +36,7 @@ from tilth.log.state import fold
 from tilth.model.messages import Conversation, OnRetry, Turn
 from tilth.session.at_rest import open_desk, restate, settle_inbox, take_up_waiting
 from tilth.session.branch import make_worktree
-from tilth.session.catalog import find_session, holder_of, readable_sessions
+from tilth.session.catalog import find_session, holder_of, open_to_look, readable_sessions
 from tilth.session.frontend import Frontend
 from tilth.session.inbox import Inbox
 from tilth.session.models import Models
@@ -83,7 +83,7 @@ def speak(settings: Settings, wanted: str, draft: Draft, mask: Mask, frontend: F
     """Say one word to a session: at once where it rests, through its inbox where it runs."""
     name = find_session(settings.sessions_dir, wanted)
     for _ in range(_TRIES):
-        session = Session.look(settings.sessions_dir, name, clock=SystemClock(), mask=mask)
+        session = Session.look(settings.sessions_dir, name, mask=mask)
         holder = holder_of(session)
         if holder is not None:
             words = _words(session, draft, mask)
@@ -116,8 +116,7 @@ def stop(settings: Settings, wanted: str | None, frontend: Frontend) -> Stopped:
 
 def _running(settings: Settings, wanted: str | None) -> Session | None:
     if wanted is not None:
-        name = find_session(settings.sessions_dir, wanted)
-        return Session.look(settings.sessions_dir, name, clock=SystemClock(), mask=Mask())
+        return open_to_look(settings, wanted)
     running = [each for each in readable_sessions(settings) if holder_of(each) is not None]
     if len(running) > 1:
         names = ", ".join(session.id for session in running)
@@ -249,8 +248,7 @@ def _category(wanted: str | None) -> RejectionCategory | None:
 
 
 def _refuse_interview(session: Session) -> None:
-    has_plan = (session.directory / "prd.json").exists()
-    if session.checkpoint.status is SessionStatus.INTERVIEWING or not has_plan:
+    if session.checkpoint.status is SessionStatus.INTERVIEWING or not session.has_plan:
         raise UserError(
             f"session {session.id} is an interview: it has no task yet; speak to it where it asks"
         )

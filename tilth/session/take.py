@@ -161,10 +161,9 @@ class _Taking:
 
     def propose(self, target: Target) -> Proposal:
         """Work out what would come, or refuse where nothing can."""
-        has_plan = (self.session.directory / "prd.json").exists()
         workspace = self._workspace()
         tip = workspace.tip()
-        if not has_plan or tip is None or not self.memory.started:
+        if not self.session.has_plan or tip is None or not self.memory.started:
             raise UserError(f"session {self.session.id} has no accepted task yet: nothing to take")
         check_branch(self.session, workspace, self.memory)
         base = self.session.checkpoint.base_commit

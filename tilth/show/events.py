@@ -15,9 +15,8 @@ from tilth.base.safe_text import one_line
 from tilth.contract.outcomes import ExitCode
 from tilth.log.events import EVENT_TYPES, Event
 from tilth.log.reader import Tail
-from tilth.session.catalog import find
+from tilth.session.catalog import find, holder_of
 from tilth.session.session import Session
-from tilth.session.store import lock_holder
 from tilth.show.lines import full
 from tilth.show.notices import tell
 from tilth.show.pen import is_utf8
@@ -98,7 +97,7 @@ def _followed(session: Session, sleep: Callable[[float], None]) -> Iterator[tupl
     stopped = False
     while True:
         # Asked before the log is read: what is written in between is seen the next time round.
-        held = lock_holder(session.directory / "lock") is not None
+        held = holder_of(session) is not None
         for line, event in tail.lines():
             stopped = event.type == "stop"
             yield line, event

@@ -88,7 +88,7 @@ def plan_of(session: Session) -> Plan:
     """Give a session's plan; an interview may have none yet."""
     # An interview has no plan until its seed holds, and one that failed never gets one.
     planless = session.checkpoint.status in (SessionStatus.INTERVIEWING, SessionStatus.FAILED)
-    if planless and not (session.directory / "prd.json").exists():
+    if planless and not session.has_plan:
         return Plan.model_construct(tasks=())
     return session.plan
 
