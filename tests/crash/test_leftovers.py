@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from support.sandbox_site import bubblewrap
+from support.waiting import wait_for
 
 from tilth.config.settings import SandboxChoice
 from tilth.sandbox.choose import open_wall
@@ -43,7 +44,7 @@ def gone_within(seconds: float, word: str) -> bool:
     give_up = time.monotonic() + seconds
     while time.monotonic() < give_up:
         found = subprocess.run(
-            f"grep -lsaF '{word}' /proc/[0-9]*/environ", shell=True, capture_output=True
+            f"grep -lsaF -e '{word}' /proc/[0-9]*/environ", shell=True, capture_output=True
         )
         if not found.stdout:
             return True
@@ -67,6 +68,37 @@ def test_a_kill_at_any_moment_leaves_no_sandbox_and_no_group(tmp_path: Path, num
     while any(path.exists() for path in made) and time.monotonic() < give_up:
         os.sched_yield()
     assert [path for path in made if path.exists()] == []
+
+
+UNCONFINED = """\
+import sys
+from pathlib import Path
+from tilth.config.settings import SandboxChoice
+from tilth.sandbox.choose import open_wall
+from tilth.sandbox.confinement import Access, Command, run
+place = Path(sys.argv[1])
+argv = ("sh", "-c", "echo begun > begun; exec sleep 600")
+command = Command(argv=argv, cwd=place, env={"PATH": "/usr/bin:/bin"}, timeout_s=600)
+with open_wall(SandboxChoice.OFF) as wall:
+    run(wall.wrap(command, Access(writable=(place,))))
+"""
+
+
+def test_without_a_sandbox_a_command_does_not_outlive_a_kill(tmp_path: Path) -> None:
+    """It would go on writing beside the resumed run."""
+    with subprocess.Popen([sys.executable, "-c", UNCONFINED, str(tmp_path)]) as killed:
+        wait_for((tmp_path / "begun").exists, "the command")
+        about = Path(f"/proc/{killed.pid}/stat").read_text().rpartition(")")[2].split()
+        killed.kill()
+    assert gone_within(20, f"-{killed.pid}-{about[19]}.")
+
+
+def test_without_a_sandbox_the_next_start_ends_what_the_dead_left() -> None:
+    with (
+        subprocess.Popen(["sleep", "600"], env={MARK: f"{dead_owner()}.aa"}) as stray,
+        open_wall(SandboxChoice.OFF),
+    ):
+        assert stray.wait(120) == -signal.SIGKILL
 
 
 def dead_owner() -> str:

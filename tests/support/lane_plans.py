@@ -174,9 +174,11 @@ def _work(ways: Ways, said: list[dict[str, Any]]) -> list[_Call]:
     return _submit(ways)
 
 
+# A kill in the middle of `sed` leaves its temporary file behind; whoever goes on clears it away.
+_CLEAR = "rm -f sed??????; "
 # Both sides of every conflict stay, and what must not meet is settled.
 _RESOLVE = (
-    "sed -i -e '/^<<<<<<< /d' -e '/^=======$/d' -e '/^>>>>>>> /d' shared.txt; "
+    f"{_CLEAR}sed -i -e '/^<<<<<<< /d' -e '/^=======$/d' -e '/^>>>>>>> /d' shared.txt; "
     'test "$(cat meets*.txt 2>/dev/null | wc -l)" -le 1 || echo settled > settled.txt'
 )
 
@@ -188,7 +190,8 @@ def _write(ways: Ways, *, mended: bool) -> list[_Call]:
     text += f"mended {ways.number}\n" if mended else ""
     calls: list[_Call] = [("write_file", {"path": name, "content": text})]
     if ways.line is not None:
-        edit = f"sed -i 's/^line {ways.line}$/line {ways.line} by {ways.number}/' shared.txt"
+        change = f"s/^line {ways.line}$/line {ways.line} by {ways.number}/"
+        edit = f"{_CLEAR}sed -i '{change}' shared.txt"
         calls.append(("bash", {"command": edit}))
     if ways.meets:
         calls.append(("write_file", {"path": f"meets{ways.number}.txt", "content": "here\n"}))

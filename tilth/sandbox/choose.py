@@ -59,11 +59,13 @@ def refuse_unconfined(wanted: SandboxChoice, what: str, instead: str = "") -> No
 def open_wall(wanted: SandboxChoice, limits: Limits = DEFAULT_LIMITS) -> Iterator[Confinement]:
     """Set up the wall that was asked for, or say what to install; clear it away afterwards."""
     sweep_directories(Path(tempfile.gettempdir()))
-    if wanted is SandboxChoice.OFF:
-        yield Unconfined()
-        return
+    sweep(CGROUPS)
     with ExitStack() as stack:
-        sweep(CGROUPS)
+        if wanted is SandboxChoice.OFF:
+            # What outlived a kill would write beside whoever goes on.
+            stack.enter_context(guarded(()))
+            yield Unconfined()
+            return
         cgroup = stack.enter_context(open_cgroup(limits))
         stack.enter_context(guarded(() if cgroup is None else cgroup.directories))
         tmp = stack.enter_context(temporary_directory("tilth-wall-"))
