@@ -32,7 +32,7 @@ def wall() -> Watching:
 @pytest.fixture
 def export(tmp_path: Path, wall: Watching) -> Any:
     runtime = Runtime(
-        trees=None,  # type: ignore[arg-type]
+        export=lambda _tree, _into: None,
         confinement=wall,
         access=Access(writable=(tmp_path / "w",), readable=(tmp_path / "r",), network=False),
         env={"PATH": "/usr/bin:/bin", "HOME": "/of/the/worker"},
