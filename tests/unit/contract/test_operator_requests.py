@@ -65,3 +65,11 @@ def test_an_answer_counts_by_its_request_whatever_task_it_names() -> None:
 def test_no_other_kind_of_line_is_known() -> None:
     with pytest.raises(ValidationError):
         line(1, "shout")
+
+
+def test_a_line_that_a_later_version_wrote_is_read_and_cannot_be_changed() -> None:
+    known = line(1, "blocked")
+    later = OperatorRequest.model_validate({**known.model_dump(), "field_of_later": 1})
+    assert later == known
+    with pytest.raises(ValidationError):
+        later.text = "another"  # type: ignore[misc]

@@ -250,6 +250,8 @@ def test_what_the_harness_owns_is_ignored_when_authored(status: Any) -> None:
         ("may_changes", "may_change"),
         ("reviewers", "reviewer"),
         ("acceptanceCriteria", "acceptance_criteria"),
+        ("titles", "title"),
+        ("descriptions", "description"),
     ],
 )
 def test_a_field_that_is_nearly_right_is_a_problem(wrong: str, right: str) -> None:
