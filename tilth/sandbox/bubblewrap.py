@@ -57,9 +57,13 @@ class Bubblewrap:
     _layouts: Layouts = field(
         default_factory=lambda: Layouts(_FRESH), init=False, repr=False, compare=False
     )
+    # Where programs were found: looked for again only when they are gone from there.
+    _found: dict[tuple[str, str | None], str] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     def wrap(self, command: Command, access: Access) -> Command:
-        _check_program(command)
+        self._check_program(command)
         layout = self._layouts.of(_whole(access))
         walls, fresh = self._built(layout, network=access.network)
         argv = (str(self.program), *walls, "--chdir", str(command.cwd), "--", *command.argv)
@@ -73,6 +77,16 @@ class Bubblewrap:
                 "host": self._hosts.of(plan),
             }
         )
+
+    def _check_program(self, command: Command) -> None:
+        """Say that a program is missing before the wall turns that into an exit code."""
+        program, path = command.argv[0], command.env.get("PATH")
+        if os.sep in program or os.access(self._found.get((program, path), ""), os.X_OK):
+            return
+        found = shutil.which(program, path=path)
+        if found is None:
+            raise ToolError(f"{program} cannot be run: no such program, is it installed?")
+        self._found[program, path] = found
 
     def close(self) -> None:
         """End what was kept standing between commands."""
@@ -155,10 +169,3 @@ def _whole(access: Access) -> Access:
             "readable": (*access.readable, _SYS_SHOWN, *resolver),
         }
     )
-
-
-def _check_program(command: Command) -> None:
-    """Say that a program is missing before the wall turns that into an exit code."""
-    program = command.argv[0]
-    if os.sep not in program and shutil.which(program, path=command.env.get("PATH")) is None:
-        raise ToolError(f"{program} cannot be run: no such program, is it installed?")
