@@ -11,7 +11,7 @@ from bench.lanes import lane_figures
 from bench.look import info_ratio
 from bench.replay import verify_ratio
 from bench.resume import resume_ratio
-from bench.sandbox import NoWall, command_ratio, validation_ratio
+from bench.sandbox import NoWall, command_ratio, tool_ms, validation_ratio
 from bench.startup import first_request_ratio, help_ratio
 from bench.turns import bare_loop, harness
 from bench.viewer import chromium, open_long_session, watched_ratio
@@ -47,6 +47,10 @@ def sandbox() -> None:
         confined, unconfined = command_ratio()
         figure("a command in the sandbox against bare bash -c true", confined, 3)
         figure("the same without a sandbox", unconfined, 2)
+        command, edit = tool_ms()
+        figure("a worker's command in the sandbox", command, 12, "ms")
+        figure("an edit there, with the note of ruff", edit, 12, "ms")
+        figure("a turn there, 50 turns", harness(50, sandbox="auto").gap_ms, 12, "ms")
         figure("freeze, export and validate against bare pytest", validation_ratio(), 1.5)
     except NoWall as error:
         sys.stdout.write(f"none  no sandbox to time: {error}\n")

@@ -6,6 +6,7 @@ validators may reach: a hidden home with Tilth's home, the session and the sourc
 
 from __future__ import annotations
 
+import itertools
 import os
 import statistics
 import subprocess
@@ -31,10 +32,11 @@ from tilth.gate.gate import Gate
 from tilth.git.repo_config import clean_configuration
 from tilth.git.source import open_source
 from tilth.git.workspace import Workspace
+from tilth.model.messages import ToolCall
 from tilth.sandbox.choose import open_wall
 from tilth.sandbox.confinement import Command, Confinement, environment, run
 from tilth.sandbox.policy import Policy, hidden_places, tool_places
-from tilth.tools import find_ruff
+from tilth.tools import Toolbox, find_ruff
 
 TESTS = 6
 _TEST = "import words\n\n\n" + "\n\n".join(
@@ -120,6 +122,29 @@ def command_ratio(rounds: int = 60) -> tuple[float, float]:
             lambda: run(command),
         )
     return confined / bare, unconfined / bare
+
+
+def tool_ms(rounds: int = 60) -> tuple[float, float]:
+    """Give the milliseconds of a worker's command, and of its edit with the note of ruff."""
+    with grounds() as place:
+        tools = Toolbox(
+            root=place.workspace.path,
+            confinement=place.wall,
+            access=place.policy.worker(),
+            env=place.env,
+            bash_timeout_s=60,
+            ruff=find_ruff(),
+        )
+        numbers = itertools.count()
+
+        def edit() -> None:
+            text = f"def part1():\n    return {next(numbers)}\n"
+            call = {"path": "part1.py", "content": text}
+            tools.run(ToolCall(id="edit", name="write_file", arguments=call))
+
+        true = ToolCall(id="true", name="bash", arguments={"command": "true"})
+        command, edited = alternate(rounds, lambda: tools.run(true), edit)
+    return 1000 * command, 1000 * edited
 
 
 def validation_ratio(rounds: int = 9) -> float:

@@ -87,7 +87,9 @@ def _nobody(home: Path) -> Iterator[None]:
     yield
 
 
-def harness(turns: int, *, memory: bool = False, beside: Beside = _nobody) -> Timed:
+def harness(
+    turns: int, *, memory: bool = False, beside: Beside = _nobody, sandbox: str = "off"
+) -> Timed:
     """Run the real command in this process against the same endpoint, with `beside` about it."""
     from support.commands import start
     from support.flow_site import Site
@@ -106,6 +108,7 @@ def harness(turns: int, *, memory: bool = False, beside: Beside = _nobody) -> Ti
                 server.url,
                 PATH=os.environ["PATH"],
                 TILTH_MAX_ITERATIONS_PER_TASK=str(turns + 10),
+                TILTH_SANDBOX=sandbox,
             )
             start(target, site.repo, {}, new=True, environ=environ)
         peak = tracemalloc.get_traced_memory()[1] / 1e6 if memory else 0.0
