@@ -255,8 +255,11 @@ def load_early() -> None:
 def _load() -> None:
     from anthropic import Anthropic
 
-    # Its parts are imported when they are first asked for.
-    _ = Anthropic(api_key="none").messages
+    from tilth.model.http_client import BoundedClient, Bounds
+
+    # Its parts are imported when they are first asked for, and the client has certificates to read.
+    client = BoundedClient(Bounds(0, 0.0, time.monotonic))
+    _ = Anthropic(api_key="none", http_client=client).messages
 
 
 def _open_client(config: ModelConfig, clock: Callable[[], float]) -> Anthropic:
