@@ -21,6 +21,8 @@ _REGULAR = (b"100644", b"100755")
 _MOST_LINKS = 8
 _PATCH = ("diff-tree", "-p", "-r", "--full-index", "--no-renames", "--no-color")
 _UNADORNED = ("--no-ext-diff", "--no-textconv")
+# No line of a diff begins so.
+_CUT = "\n[cut: "
 COUNTED = ("-r", "-z", "--numstat", "--no-renames", *_UNADORNED)
 
 
@@ -33,7 +35,12 @@ def diff(source: SourceRepo, base: str, tree: str) -> str:
         return text
     # The hash keeps two changes apart that differ only in what was left out.
     left = said.size - MOST_DIFF
-    return f"{text}\n[cut: {left} more bytes; sha256 of the whole diff {said.sha256}]\n"
+    return f"{text}{_CUT}{left} more bytes; sha256 of the whole diff {said.sha256}]\n"
+
+
+def is_cut(diff: str) -> bool:
+    """Tell whether a diff was too long to be given whole."""
+    return _CUT in diff[-200:]
 
 
 def patch(git: Git, base: str, tree: str) -> bytes:

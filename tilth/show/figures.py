@@ -44,9 +44,14 @@ def money(usd: float) -> str:
 
 def cost(spent: Spend) -> str:
     """Write a cost; a price nobody knows is said, never shown as $0."""
-    if spent.cost_known:
-        return money(spent.cost_usd)
-    return "unknown" if not spent.cost_usd else f"{money(spent.cost_usd)} + unknown"
+    return known_cost(spent.cost_usd, whole=spent.cost_known)
+
+
+def known_cost(usd: float, *, whole: bool) -> str:
+    """Write what is known of a cost, and whether that is the whole of it."""
+    if whole:
+        return money(usd)
+    return f"{money(usd)} + unknown" if usd else "unknown"
 
 
 def clock(seconds: float) -> str:

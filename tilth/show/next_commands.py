@@ -21,11 +21,15 @@ _RAISE_FIRST = {
 
 
 def next_commands(
-    row: SessionRow, *, open_requests: Sequence[str] = (), last_stop: str | None = None
+    row: SessionRow,
+    *,
+    open_requests: Sequence[str] = (),
+    last_stop: str | None = None,
+    shows: bool = True,
 ) -> tuple[str, ...]:
-    """Say what to type next for one session."""
+    """Say what to type next for one session; without `shows`, nothing that shows a task."""
     only = _only_command(row)
-    return (only,) if only else tuple(_commands(row, open_requests, last_stop))
+    return (only,) if only else tuple(_commands(row, open_requests, last_stop, shows=shows))
 
 
 def _only_command(row: SessionRow) -> str | None:
@@ -44,7 +48,7 @@ def _only_command(row: SessionRow) -> str | None:
 
 
 def _commands(
-    row: SessionRow, open_requests: Sequence[str], last_stop: str | None
+    row: SessionRow, open_requests: Sequence[str], last_stop: str | None, *, shows: bool
 ) -> Iterator[str]:
     name = row.session
     for request in open_requests:
@@ -54,7 +58,7 @@ def _commands(
     if row.status != SessionStatus.DONE:
         first = _RAISE_FIRST.get(last_stop or "")
         yield f"raise {first}, then: tilth resume {name}" if first else f"tilth resume {name}"
-    for task_id in (*row.failed, *row.below_bar):
+    for task_id in (*row.failed, *row.below_bar) if shows else ():
         yield f"tilth show {name} {task_id}"
     if not set(row.done_tasks) <= set(row.taken):
         yield f"tilth take {name}"

@@ -219,9 +219,7 @@ def _cost(report: Report) -> Iterator[str]:
 
 
 def _money(cost: Cost) -> str:
-    if cost.known:
-        return figures.money(cost.usd)
-    return f"{figures.money(cost.usd)} + unknown" if cost.usd else "unknown"
+    return figures.known_cost(cost.usd, whole=cost.known)
 
 
 def prose(text: str) -> str:

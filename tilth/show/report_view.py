@@ -55,11 +55,7 @@ def view_report(session: Session, state: SessionState | None = None) -> ReportVi
         branch=row.branch,
         base_commit=row.base_commit,
         # Questions and tasks to look at stand in the report with commands of their own.
-        next=tuple(
-            command
-            for command in next_commands(row, last_stop=state.last_stop)
-            if not command.startswith("tilth show ")
-        ),
+        next=next_commands(row, last_stop=state.last_stop, shows=False),
     )
     return ReportView(make_report(material), state)
 
@@ -91,7 +87,7 @@ def _landed(session: Session, state: SessionState, plan: Plan) -> tuple[dict[str
                     commit=made.commit,
                     subject=history.commit(made.commit).subject,
                     suppressions=suspicious_lines(diff),
-                    cut="\n[cut: " in diff[-200:],
+                    cut=trees.is_cut(diff),
                     **dict(history.size(made.parent, made.commit)),
                 )
     except (UserError, WorkspaceError, DiskError) as error:
