@@ -3,12 +3,14 @@
     python tests/lane_storm.py [PLANS] [FIRST SEED]
 
 Every plan is run with 2, 3 and 5 jobs under shuffled delays, and once more with kills at random
-steps. All must come to the same commits, tree for tree and message for message.
+steps. All must come to the same commits, tree for tree and message for message. The sessions of a
+plan that does not are kept, and said where.
 """
 
 from __future__ import annotations
 
 import random
+import shutil
 import sys
 import tempfile
 import time
@@ -51,11 +53,18 @@ def main() -> None:
     plans = int(sys.argv[1]) if len(sys.argv) > 1 else 30
     start = int(sys.argv[2]) if len(sys.argv) > 2 else 0
     killed = 0
-    with tempfile.TemporaryDirectory() as folder:
-        for seed in range(start, start + plans):
-            first, kills = weather(Path(folder), seed)
-            killed += kills
-            print(f"plan {seed}: {len(first.commits)} commits, {kills} kills", flush=True)
+    folder = Path(tempfile.mkdtemp(prefix="lane-storm-"))
+    for seed in range(start, start + plans):
+        try:
+            first, kills = weather(folder, seed)
+        except AssertionError:
+            print(f"plan {seed}: its sessions are kept in {folder}", flush=True)
+            raise
+        killed += kills
+        print(f"plan {seed}: {len(first.commits)} commits, {kills} kills", flush=True)
+        for place in folder.iterdir():
+            shutil.rmtree(place)
+    folder.rmdir()
     print(f"{plans} plans, {killed} kills: the same commits whatever the timing")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import signal
+import sys
 from collections.abc import Callable
 from functools import partial
 
@@ -35,11 +36,10 @@ def _session(site: PlanSite, calm: Outcome) -> str | None:
 
 
 def _play(site: PlanSite, name: str | None, jobs: int) -> int:
-    if name is None:
-        site.run(jobs)
-    else:
-        site.go_on(name, jobs)
-    return 0
+    outcome = site.run(jobs) if name is None else site.go_on(name, jobs)
+    if outcome.faulty:
+        print(f"{outcome.name} stopped: {outcome.detail}", file=sys.stderr, flush=True)
+    return 2 if outcome.faulty else 0
 
 
 def _die_at(step: int) -> Callable[[str], None]:

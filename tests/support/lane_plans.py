@@ -21,6 +21,7 @@ from support.lane_stage import INTERRUPTED, task_number
 from tilth.base.clock import SystemClock
 from tilth.config.secrets import Mask
 from tilth.config.settings import load
+from tilth.contract.outcomes import StopReason
 from tilth.git.source import open_source
 from tilth.log.state import SessionState, fold
 from tilth.model.messages import Conversation, OnRetry, Role, Turn, Usage
@@ -270,7 +271,8 @@ class PlanSite:
         plan = json.loads((directory / "prd.json").read_text(encoding="utf-8"))
         statuses = {entry["id"]: entry["status"] for entry in plan["tasks"]}
         detail = str(ending.detail) if ending else ""
-        return Outcome(name, commits, statuses, detail, self.plan.halts)
+        faulty = ending is not None and ending.reason is StopReason.ERROR
+        return Outcome(name, commits, statuses, detail, self.plan.halts, faulty)
 
 
 class _With(AbstractContextManager[Parts]):
@@ -294,6 +296,8 @@ class Outcome:
     statuses: dict[str, str]
     detail: str
     halts: bool
+    # Stopped by an error: it has not come to its end.
+    faulty: bool = False
 
     @property
     def ended(self) -> tuple[str, ...]:

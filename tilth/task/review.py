@@ -162,11 +162,13 @@ def judged(
 
 def record(bench: Bench, attempt: Attempt, call_id: str, entry: LedgerEntry) -> None:
     """Record a verdict: first in the log, which is the truth, then in the ledger."""
-    number = len(bench.record.read_ledger(entry.task_id))
-    entry = entry.model_copy(update={"id": concern_id(number)})
-    attempt.tell(EvaluatorVerdict(call_id=call_id, **dict(entry)))
-    entries = bench.record.append_ledger_entry(entry)
-    attempt.emit(LedgerAppended(entries=entries))
+    # A word that another lane hears in between puts ledgers right from the log, this one too.
+    with bench.one_at_a_time:
+        number = len(bench.record.read_ledger(entry.task_id))
+        entry = entry.model_copy(update={"id": concern_id(number)})
+        attempt.tell(EvaluatorVerdict(call_id=call_id, **dict(entry)))
+        entries = bench.record.append_ledger_entry(entry)
+        attempt.emit(LedgerAppended(entries=entries))
 
 
 def _unread(about: Judged, model: str, *, fail_open: bool) -> LedgerEntry:
