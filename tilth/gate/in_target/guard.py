@@ -29,8 +29,13 @@ _RUNNER = (
     "_pytest.runner",
     "_pytest.reports",
     "_pytest.python",
+    # Where `approx` stands; before pytest 9 it was the second.
+    "_pytest.approx",
     "_pytest.python_api",
     "_pytest.raises",
+    "_pytest.recwarn",
+    "_pytest.skipping",
+    "_pytest.subtests",
     "_pytest.outcomes",
     "_pytest.unittest",
     "_pytest.assertion",
