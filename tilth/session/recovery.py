@@ -27,8 +27,9 @@ from tilth.task.acceptance import finish_begun
 from tilth.task.attempt import Attempt
 from tilth.task.bench import Bench
 from tilth.task.briefs import INTERRUPTED_CALL
+from tilth.task.budget import Allowance
 from tilth.task.hearing import hear
-from tilth.task.opening import begin, fresh_allowance
+from tilth.task.opening import begin
 from tilth.task.tool_turns import give_result
 from tilth.task.words import awaiting_landing, settle
 
@@ -110,7 +111,7 @@ def attempt_of(bench: Bench, known: AttemptState, task: Task, exchange: Exchange
     thread = exchange.thread
     if thread is None:
         raise ValueError("an exchange without a conversation cannot be reattached")
-    allowance = fresh_allowance(bench).model_copy(update={"rejections": exchange.bonuses})
+    allowance = Allowance.of(bench.settings, exchange.bonuses)
     return Attempt(
         task=task,
         base=known.base,

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 from tilth.show import figures
 from tilth.show.brush import NARROWEST, Brush
 from tilth.show.progress import Progress
+from tilth.show.spinner import FRAMES
 
 if TYPE_CHECKING:
     from rich.text import Text
 
-_SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 _WORTH_TIMING_S = 2
 # With the row of what is spent and the one that counts the rest: at most eight.
 _MOST_LANES = 6
@@ -49,7 +49,7 @@ class Footer:
         width = self._brush.columns - 1
         if width < NARROWEST:
             return ""
-        self._frame = (self._frame + 1) % len(_SPINNER)
+        self._frame = (self._frame + 1) % len(FRAMES)
         if now.lanes:
             heads = self._lane_rows(now, moment, width)
         else:
@@ -62,7 +62,7 @@ class Footer:
         return "\n".join(map(self._brush.ansi, shown))
 
     def _row(self, name: str, doing: str, since: str, width: int) -> Text:
-        row = self._brush.text(f"{_SPINNER[self._frame]} ", "cyan")
+        row = self._brush.text(f"{FRAMES[self._frame]} ", "cyan")
         row.append(f"{name}{figures.SEPARATOR}" if name else "", "bold")
         row.append(doing, "cyan")
         row.truncate(width - len(since), overflow="ellipsis")

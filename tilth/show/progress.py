@@ -172,7 +172,7 @@ class Progress:
         iteration = attempt.iterations if iteration is None else iteration
         if allowance is None or task_id is None:
             return str(iteration)
-        total = allowance.model_copy(update={"rejections": attempt.rejections}).total
+        total = allowance.after(attempt.rejections).total
         return f"{iteration:>{len(str(total))}}/{total}"
 
     @property

@@ -199,7 +199,7 @@ def _iterations(task: Task, view: SessionView) -> str:
     if allowance is None:
         return str(known.iterations)
     attempt = known.attempt
-    total = allowance.model_copy(update={"rejections": attempt.rejections}).total
+    total = allowance.after(attempt.rejections).total
     before = known.iterations - attempt.iterations
     return f"{attempt.iterations}/{total}" + (f" (+{before} before)" if before else "")
 

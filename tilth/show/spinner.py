@@ -11,7 +11,7 @@ from typing import TextIO
 
 from tilth.show import figures
 
-_FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
+FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 _PLAIN_FRAMES = "|/-\\"
 _FRAME_S = 0.12
 _WORTH_TIMING_S = 3
@@ -63,7 +63,7 @@ class Spinner:
 
     def _run(self) -> None:
         frames = (
-            _FRAMES if (self._stream.encoding or "").lower().startswith("utf") else _PLAIN_FRAMES
+            FRAMES if (self._stream.encoding or "").lower().startswith("utf") else _PLAIN_FRAMES
         )
         frame = 0
         while not self._done.wait(_FRAME_S):

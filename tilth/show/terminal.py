@@ -47,15 +47,8 @@ class _TerminalScreen:
         """Open it for a session."""
         context = ConsoleContext(
             plan=session.plan,
-            caps=Caps(
-                tokens=settings.max_tokens,
-                cost_usd=settings.max_cost_usd,
-                wall_clock_s=settings.max_wall_clock_minutes * 60,
-            ),
-            allowance=Allowance(
-                budget=settings.max_iterations_per_task,
-                bonus=settings.iteration_bonus_per_rejection,
-            ),
+            caps=Caps.of(settings),
+            allowance=Allowance.of(settings),
             directory=str(session.directory),
             advises=self._advises,
         )

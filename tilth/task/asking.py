@@ -108,14 +108,8 @@ def check_stop(account: Account) -> None:
 
 
 def _readings(account: Account) -> tuple[CapReading, ...]:
-    settings = account.settings
-    caps = Caps(
-        tokens=settings.max_tokens,
-        cost_usd=settings.max_cost_usd,
-        wall_clock_s=settings.max_wall_clock_minutes * 60,
-    )
     elapsed_s = account.clock.monotonic() - account.started - account.night.slept_s
-    time, *spends = readings(account.meter, elapsed_s, caps)
+    time, *spends = readings(account.meter, elapsed_s, Caps.of(account.settings))
     return (account.night.reading(account.clock.now()) or time, *spends)
 
 

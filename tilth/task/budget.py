@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 
 from tilth.base.values import Value
+from tilth.config.settings import Settings
 from tilth.contract.outcomes import StopReason
 from tilth.model.messages import Role, Usage
 
@@ -27,13 +28,23 @@ class Allowance(Value):
     bonus: int
     rejections: int = 0
 
+    @classmethod
+    def of(cls, settings: Settings, rejections: int = 0) -> Allowance:
+        """Give what the settings allow a task after so many rejections."""
+        budget, bonus = settings.max_iterations_per_task, settings.iteration_bonus_per_rejection
+        return cls(budget=budget, bonus=bonus, rejections=rejections)
+
+    def after(self, rejections: int) -> Allowance:
+        """Give the same after so many rejections."""
+        return self.model_copy(update={"rejections": rejections})
+
     @property
     def total(self) -> int:
         """Give the budget with its bonus; the bonus never exceeds the budget itself."""
         return self.budget + min(self.bonus * self.rejections, self.budget)
 
     def after_rejection(self) -> Allowance:
-        return self.model_copy(update={"rejections": self.rejections + 1})
+        return self.after(self.rejections + 1)
 
 
 class Spend(Value):
@@ -81,6 +92,14 @@ class Caps(Value):
     tokens: int
     cost_usd: float
     wall_clock_s: float
+
+    @classmethod
+    def of(cls, settings: Settings) -> Caps:
+        """Give the limits that the settings name."""
+        minutes = settings.max_wall_clock_minutes
+        return cls(
+            tokens=settings.max_tokens, cost_usd=settings.max_cost_usd, wall_clock_s=minutes * 60
+        )
 
 
 class Meter:

@@ -79,7 +79,7 @@ def begin(
         task=task,
         base=base,
         conversation=conversation,
-        allowance=fresh_allowance(bench),
+        allowance=Allowance.of(bench.settings),
         emit=emit,
         baseline=baseline,
         ledger_start=len(view.ledger),
@@ -103,14 +103,6 @@ def _take_up_aside(bench: Bench, task: Task) -> SetAside | None:
     if bench.tree.aside(ref) is None:
         return None
     return SetAside.BACK if bench.tree.apply_aside(ref) else SetAside.NO_LONGER_FITS
-
-
-def fresh_allowance(bench: Bench) -> Allowance:
-    """Give a task its whole budget of worker calls."""
-    return Allowance(
-        budget=bench.settings.max_iterations_per_task,
-        bonus=bench.settings.iteration_bonus_per_rejection,
-    )
 
 
 def take_baseline(bench: Bench, task: Task, plan: Plan, base: str, emit: Emit) -> Baseline:

@@ -18,9 +18,9 @@ from tilth.model.messages import Conversation, Model, Role
 from tilth.task.asking import ask, open_conversation
 from tilth.task.attempt import Attempt, Review
 from tilth.task.bench import Bench
+from tilth.task.budget import Allowance
 from tilth.task.evaluator_tools import EvaluatorTools
 from tilth.task.leftovers import Leftovers
-from tilth.task.opening import fresh_allowance
 from tilth.task.review_turns import Reading, read_verdict
 
 
@@ -114,7 +114,7 @@ def tools_again(
 ) -> EvaluatorTools:
     """Give the tools to look and prove with, on the tree that was judged."""
     # They are told what they are about; nothing of it is worked on.
-    about = Attempt(task, past.base, conversation, fresh_allowance(bench), emit)
+    about = Attempt(task, past.base, conversation, Allowance.of(bench.settings), emit)
     return EvaluatorTools(bench, about, past.tree)
 
 
