@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from support.git_repo import Repo
+from support.warm_start import warm_python
 from tilth.config.project import ProjectFacts
 from tilth.contract.prd import Plan, Status, Task
 from tilth.gate.findings import Baseline, Validation, ValidatorReport
@@ -78,7 +79,7 @@ class Project:
             "confinement": Unconfined(),
             "access": Access(),
             "env": environment(os.environ, home=self.root, path_first=Path(sys.executable).parent),
-            "python": Path(sys.executable),
+            "python": self.python(),
             "ruff": RUFF,
             "facts": ProjectFacts(),
             "timeout_s": 30.0,
@@ -86,6 +87,9 @@ class Project:
             "stands_for": (self.repo.root, self.workspace.path),
         }
         return Gate(**{**parts, **more})
+
+    def python(self) -> Path:
+        return Path(sys.executable)
 
     def baseline(self, **more: object) -> Baseline:
         return self.gate(**more).baseline(self.tasks[0], Plan(tasks=self.tasks), self.base)
@@ -100,6 +104,13 @@ class Project:
     def tried(self, files: Mapping[str, str | None], **more: object) -> Validation:
         self.write(files)
         return self.validate(**more)
+
+
+class WarmProject(Project):
+    """Hold a project whose tests start warm, where many runs are wanted and none is hostile."""
+
+    def python(self) -> Path:
+        return warm_python()
 
 
 def report(validation: Validation, name: str) -> ValidatorReport:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from support.gate_project import ADD_TEST, RIGHT, SEED, WRONG, Project, report, task
+from support.gate_project import ADD_TEST, RIGHT, SEED, WRONG, WarmProject, report, task
 
 SUBPROCESS_TEST = """\
 import subprocess
@@ -139,7 +139,7 @@ PRINTS = "if __name__ == '__main__':\n    print(add(2, 3))\n"
 @pytest.mark.parametrize("shape", SHAPES)
 def test_right_code_passes_in_a_project_with(shape: str, tmp_path: Path) -> None:
     files, place = SHAPES[shape]
-    project = Project(tmp_path / "p", files)
+    project = WarmProject(tmp_path / "p", files)
     # An installed plugin or a conftest.py with hooks is known from the base.
     before = project.baseline() if shape in HOOKED else None
     validation = project.tried({place: f"{RIGHT}\n\n{PRINTS}"}, baseline=before)
@@ -149,7 +149,7 @@ def test_right_code_passes_in_a_project_with(shape: str, tmp_path: Path) -> None
 
 def test_wrong_code_fails_in_a_project_with_a_rich_configuration(tmp_path: Path) -> None:
     files, place = SHAPES["a rich configuration"]
-    validation = Project(tmp_path / "p", files).tried({place: WRONG})
+    validation = WarmProject(tmp_path / "p", files).tried({place: WRONG})
     assert validation.summary == {"ruff": "passed", "pytest": "failed"}
     shown = report(validation, "pytest")
     assert shown.tests is not None
@@ -157,7 +157,7 @@ def test_wrong_code_fails_in_a_project_with_a_rich_configuration(tmp_path: Path)
 
 
 def test_pytest_counts_its_tests_by_kind(tmp_path: Path) -> None:
-    shown = report(Project(tmp_path / "p", {SEED: MANY}).tried({"calc.py": RIGHT}), "pytest")
+    shown = report(WarmProject(tmp_path / "p", {SEED: MANY}).tried({"calc.py": RIGHT}), "pytest")
     assert shown.passed, shown.output
     assert shown.tests == {
         "collected": 6,
@@ -171,7 +171,7 @@ def test_pytest_counts_its_tests_by_kind(tmp_path: Path) -> None:
 
 
 def test_the_rest_of_pyproject_is_the_workers_to_change(tmp_path: Path) -> None:
-    project = Project(tmp_path / "p", {SEED: ADD_TEST, "pyproject.toml": PYPROJECT})
+    project = WarmProject(tmp_path / "p", {SEED: ADD_TEST, "pyproject.toml": PYPROJECT})
     changed = PYPROJECT.replace('version = "1"', 'version = "2"\ndependencies = ["rich"]')
     validation = project.tried({"lib/calc.py": RIGHT, "pyproject.toml": changed})
     assert validation.passed, validation.render()
@@ -195,7 +195,7 @@ def two():
 def test_a_base_that_takes_pytest_down_still_tells_what_hooks_it_has(tmp_path: Path) -> None:
     files = {SEED: "import os\n\nimport calc\n\nif not calc.READY:\n    os._exit(9)\n" + ADD_TEST}
     base = {**files, "calc.py": "READY = False\n", "tests/conftest.py": HOOKS}
-    project = Project(tmp_path / "p", base)
+    project = WarmProject(tmp_path / "p", base)
     before = project.baseline()
     assert before.report is not None
     assert not before.report.passed
@@ -205,7 +205,7 @@ def test_a_base_that_takes_pytest_down_still_tells_what_hooks_it_has(tmp_path: P
 
 def test_a_task_may_add_hooks_where_its_plan_allows_the_file(tmp_path: Path) -> None:
     files = {SEED: "import calc\n\n\ndef test_add(two):\n    assert calc.add(two, 3) == 5\n"}
-    project = Project(tmp_path / "p", files, task(may_change=("conftest.py",)))
+    project = WarmProject(tmp_path / "p", files, task(may_change=("conftest.py",)))
     before = project.baseline()
     changed = {"tests/conftest.py": HOOKS, "calc.py": RIGHT}
     validation = project.tried(changed, baseline=before)
@@ -215,7 +215,7 @@ def test_a_task_may_add_hooks_where_its_plan_allows_the_file(tmp_path: Path) -> 
 def test_a_task_may_change_what_its_plan_allows(tmp_path: Path) -> None:
     files = {SEED: "import calc\n\n\ndef test_add(two):\n    assert calc.add(two, 3) == 5\n"}
     allowed = task(may_change=("conftest.py", "pyproject.toml"))
-    project = Project(tmp_path / "p", files, allowed)
+    project = WarmProject(tmp_path / "p", files, allowed)
     fixture = "import pytest\n\n\n@pytest.fixture\ndef two():\n    return 2\n"
     config = '[tool.pytest.ini_options]\npythonpath = ["lib"]\n'
     changed = {"tests/conftest.py": fixture, "pyproject.toml": config, "lib/calc.py": RIGHT}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from support.gate_project import ADD_TEST, RIGHT, SEED, WRONG, Project, report, task
+from support.gate_project import ADD_TEST, RIGHT, SEED, WRONG, Project, WarmProject, report, task
 
 from tilth.config.project import ProjectFacts
 from tilth.contract.prd import Status
@@ -29,7 +29,7 @@ WHOLE = f"{ONE}\n\n{RIGHT}"
 
 
 def project(tmp_path: Path, **more: str) -> Project:
-    return Project(tmp_path / "p", {**BASE, **more})
+    return WarmProject(tmp_path / "p", {**BASE, **more})
 
 
 def test_a_test_that_passed_on_the_base_may_not_fail(tmp_path: Path) -> None:
@@ -49,7 +49,7 @@ def test_a_file_that_no_longer_loads_fails_the_suite(tmp_path: Path) -> None:
     validation = one.tried({"calc.py": RIGHT}, baseline=one.baseline())
     assert validation.summary["suite"] == "failed"
     own = {**BASE, OWN: "from calc import one\n\n\ndef test_one():\n    assert one() == 1\n"}
-    two = Project(tmp_path / "q", own)
+    two = WarmProject(tmp_path / "q", own)
     validation = two.tried({"calc.py": RIGHT}, baseline=two.baseline())
     assert report(validation, "suite").output.startswith(f"{OWN}: error")
 
@@ -98,13 +98,13 @@ def test_edited_and_deleted_tests_are_named_with_what_became_of_them(tmp_path: P
     assert f"{OWN}: a test of the base that was deleted; its base version FAILS" in notes
     assert "tests/test_kept.py: a test of the base that was edited; its base version FAILS" in notes
     added = f"{OWN_TESTS}\n\ndef test_more():\n    pass\n"
-    two = Project(tmp_path / "q", BASE).tried({"calc.py": WHOLE, OWN: added})
+    two = WarmProject(tmp_path / "q", BASE).tried({"calc.py": WHOLE, OWN: added})
     assert "suite" not in two.summary
 
 
 def test_an_added_test_leaves_the_base_version_passing(tmp_path: Path) -> None:
     own = "import calc\n\n\ndef test_one():\n    assert calc.one() == 1\n"
-    one = Project(tmp_path / "p", {**BASE, OWN: own})
+    one = WarmProject(tmp_path / "p", {**BASE, OWN: own})
     changed = {"calc.py": WHOLE, OWN: f"{own}\n\ndef test_more():\n    pass\n"}
     validation = one.tried(changed, baseline=one.baseline())
     assert f"{OWN}: a test of the base that was edited; its base version still passes" in (
@@ -139,7 +139,7 @@ def test_a_suite_that_takes_too_long_is_not_run(tmp_path: Path) -> None:
 
 
 def test_a_project_without_tests_starts_no_process(tmp_path: Path) -> None:
-    one = Project(tmp_path / "p", {SEED: ADD_TEST, "calc.py": ONE})
+    one = WarmProject(tmp_path / "p", {SEED: ADD_TEST, "calc.py": ONE})
     before = one.baseline()
     assert before.suite is not None
     assert before.suite.not_run is NotRun.NO_TESTS
@@ -171,7 +171,7 @@ def test_what_the_configuration_leaves_out_stays_out(tmp_path: Path) -> None:
 
 def test_seed_tests_are_no_part_of_it(tmp_path: Path) -> None:
     files = {**BASE, "tests/test_t002_open.py": "def test_open():\n    assert 0\n"}
-    one = Project(tmp_path / "p", files, task(), task(2, Status.PENDING))
+    one = WarmProject(tmp_path / "p", files, task(), task(2, Status.PENDING))
     before = one.baseline()
     assert before.suite is not None
     assert before.suite.red == (f"{OWN}::test_red_before",)
@@ -213,7 +213,7 @@ KEPT = "NUMBERS = [1]\nHAS = True\n\n\n"
 def test_a_test_that_passed_may_not_be_skipped_or_vanish(
     code: str, lost: str, tmp_path: Path
 ) -> None:
-    one = Project(tmp_path / "p", {**BASE, "calc.py": KEPT + ONE, OWN: SKIPPING})
+    one = WarmProject(tmp_path / "p", {**BASE, "calc.py": KEPT + ONE, OWN: SKIPPING})
     before = one.baseline()
     validation = one.tried({"calc.py": f"{code}\n\n{RIGHT}"}, baseline=before)
     assert validation.summary["suite"] == "failed"
@@ -222,7 +222,7 @@ def test_a_test_that_passed_may_not_be_skipped_or_vanish(
 
 
 def test_fewer_cases_of_a_test_that_still_passes_are_no_loss(tmp_path: Path) -> None:
-    one = Project(
+    one = WarmProject(
         tmp_path / "p",
         {**BASE, "calc.py": f"NUMBERS = [1, 1.0]\nHAS = True\n\n\n{ONE}", OWN: SKIPPING},
     )
@@ -231,7 +231,7 @@ def test_fewer_cases_of_a_test_that_still_passes_are_no_loss(tmp_path: Path) -> 
 
 
 def test_a_test_that_the_change_itself_takes_away_is_named_not_red(tmp_path: Path) -> None:
-    one = Project(tmp_path / "p", {**BASE, "calc.py": KEPT + ONE, OWN: SKIPPING})
+    one = WarmProject(tmp_path / "p", {**BASE, "calc.py": KEPT + ONE, OWN: SKIPPING})
     before = one.baseline()
     fewer = SKIPPING.partition("\n\ndef test_reached")[0] + "\n"
     validation = one.tried({"calc.py": f"{KEPT}{ONE}\n\n{RIGHT}", OWN: fewer}, baseline=before)

@@ -6,7 +6,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from support.gate_project import Project, task
+from support.gate_project import Project, WarmProject, task
 
 from tilth.base.errors import Interrupted
 from tilth.contract.prd import Plan
@@ -54,7 +54,7 @@ PLANTED = {
 
 def change(root: Path, code: str, asks: str, **files: str) -> tuple[Project, str]:
     seed = f"from calc import f\n\n\ndef test_f():\n    assert {asks}\n"
-    project = Project(root, {"calc.py": BASE, "tests/test_t001_f.py": seed}, task(1))
+    project = WarmProject(root, {"calc.py": BASE, "tests/test_t001_f.py": seed}, task(1))
     project.write({"calc.py": BASE + "\n\n" + code if files else code, **files})
     return project, project.workspace.freeze(project.base).tree
 
@@ -121,7 +121,7 @@ def test_without_time_nothing_is_tried_and_that_is_said(tmp_path: Path) -> None:
 
 
 def test_without_a_test_nothing_is_tried(tmp_path: Path) -> None:
-    project = Project(tmp_path, {"calc.py": BASE}, task(1))
+    project = WarmProject(tmp_path, {"calc.py": BASE}, task(1))
     project.write({"calc.py": BASE + "\n\ndef f(x):\n    return x + 1\n"})
     found = mutated(project, project.workspace.freeze(project.base).tree)
     assert (found.tried, found.not_run) == (0, 2)
