@@ -31,6 +31,11 @@ def pytest_configure() -> None:
     AT_THE_START.update(_surroundings())
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """Take one more than there are cores: tests wait much, for processes and for servers."""
+    return len(os.sched_getaffinity(0)) + 1 if hasattr(os, "sched_getaffinity") else 3
+
+
 # Whole programs first, values last: small files then fill the gaps that long ones leave at the end.
 SLOWEST_FIRST = ("crash", "attacks", "browser", "cli", "flow", "api", "shape", "unit")
 
