@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from support.gate_project import ADD_TEST, RIGHT, SEED, WRONG, Project, WarmProject, report, task
 
+from tilth.base.interrupt import Interrupt
 from tilth.config.project import ProjectFacts
-from tilth.contract.prd import Status
-from tilth.gate.findings import NotRun
+from tilth.contract.prd import Plan, Status
+from tilth.gate.findings import Baseline, NotRun
+from tilth.gate.room import Room
 
 OWN = "tests/test_own.py"
 OWN_TESTS = """\
@@ -237,3 +240,20 @@ def test_a_test_that_the_change_itself_takes_away_is_named_not_red(tmp_path: Pat
     validation = one.tried({"calc.py": f"{KEPT}{ONE}\n\n{RIGHT}", OWN: fewer}, baseline=before)
     assert validation.passed
     assert any("a test of the base that was edited" in note for note in validation.notes)
+
+
+def test_lanes_that_begin_at_once_run_the_tests_of_their_base_once(tmp_path: Path) -> None:
+    one, shared = project(tmp_path), {}
+    room = Room(1, Interrupt())
+    plan = Plan(tasks=one.tasks)
+
+    def begin(number: int) -> Baseline:
+        gate = one.gate(
+            suites=shared, room=room.way_in(number), scratch=one.root / f"scratch{number}"
+        )
+        return gate.baseline_onto(one.tasks[0], plan, one.base, Baseline())
+
+    with ThreadPoolExecutor(3) as pool:
+        found = list(pool.map(begin, range(3)))
+    assert len({each.suite.tree for each in found if each.suite}) == 1
+    assert [each.suite_report is not None for each in found].count(True) == 1
