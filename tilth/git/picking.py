@@ -21,14 +21,6 @@ from tilth.git.trees import tree_entries
 _OWN = "Tilth <tilth@localhost>"
 
 
-class Size(Value):
-    """Count what differs between two trees; a binary file has no lines."""
-
-    files: int = 0
-    added: int = 0
-    removed: int = 0
-
-
 class Cut(Value):
     """Say which files stay behind on either side of a change; they are as `plain` has them."""
 

@@ -31,6 +31,14 @@ class How(StrEnum):
     ALREADY = "already"
 
 
+class Size(Value):
+    """Count what differs between two trees; a binary file has no lines."""
+
+    files: int = 0
+    added: int = 0
+    removed: int = 0
+
+
 class Coming(Value):
     """Hold one commit that comes; `origins` are the session's own that it stands for."""
 
@@ -38,7 +46,7 @@ class Coming(Value):
     subject: str
     tasks: tuple[str, ...]
     origins: tuple[str, ...]
-    size: picking.Size = picking.Size()
+    size: Size = Size()
     doubt: Doubt | None = None
 
 
@@ -60,7 +68,7 @@ class Proposal(Value):
     how: How
     commits: tuple[Coming, ...]
     selection: Selection
-    size: picking.Size = picking.Size()
+    size: Size = Size()
     clash: Clash | None = None
 
 
@@ -145,9 +153,9 @@ def _measured(source: SourceRepo, proposal: Proposal) -> Proposal:
     return proposal.model_copy(update={"commits": tuple(commits), "size": whole})
 
 
-def _size(change: ChangeSize) -> picking.Size:
+def _size(change: ChangeSize) -> Size:
     paths, added, removed = len(change.paths), change.added, change.deleted
-    return picking.Size(files=paths, added=added, removed=removed)
+    return Size(files=paths, added=added, removed=removed)
 
 
 def _missing(

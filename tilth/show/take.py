@@ -11,9 +11,8 @@ from tilth.base.safe_text import first_lines, one_line
 from tilth.base.values import jsonable
 from tilth.contract.outcomes import ExitCode
 from tilth.gate.findings import Validation
-from tilth.git.picking import Size
 from tilth.session.frontend import Frontend
-from tilth.session.proposal import Coming, How, Proposal
+from tilth.session.proposal import Coming, How, Proposal, Size
 from tilth.session.selection import Behind, Doubt
 from tilth.session.take import TakeEnd, TakeOptions, TakeResult
 from tilth.session.take import take as bring
