@@ -8,6 +8,7 @@ import pytest
 from support.flow_site import Run, accept, git, reject, submit, write
 from support.lane_stage import QUICK, LaneStage, Meeting, Script, plain_tasks
 from support.messages_api import Answer, Reply, error, say
+from support.words import command
 
 FILES = {"pyproject.toml": QUICK, "greeting.txt": "hello\n"}
 FORCING = {"TILTH_ON_EXHAUSTED": "accept", "TILTH_MAX_EVALUATOR_CALLS_PER_TASK": "1"}
@@ -80,7 +81,7 @@ def test_what_is_rejected_once_more_lands_below_the_bar_and_keeps_the_others_wor
     assert "below-bar" in git(run.site.repo, "log", "-1", "--format=%B", run.branch)
 
 
-def test_what_cannot_be_settled_fails_and_its_work_is_kept(tmp_path: Path) -> None:
+def test_what_cannot_be_settled_fails_and_no_accept_undoes_the_others_work(tmp_path: Path) -> None:
     stage, _ = collide(tmp_path, *[say("I cannot.")] * 3)
     run = stage.run(2)
     assert run.code == 1
@@ -88,3 +89,7 @@ def test_what_cannot_be_settled_fails_and_its_work_is_kept(tmp_path: Path) -> No
     assert [subject.partition(":")[0] for subject in run.subjects] == ["T-001"]
     kept = git(run.site.repo, "show", f"refs/tilth/{run.session.name}/T-002:greeting.txt")
     assert "good morning" in kept
+    refused = command(run.site, "accept", "latest", "T-002")
+    assert refused.returncode == 2
+    assert "no longer fits: conflict in greeting.txt" in refused.stderr
+    assert git(run.site.repo, "show", f"{run.branch}:greeting.txt") == "hello, world"

@@ -180,7 +180,7 @@ def _submitted(task: TaskState, tree: str) -> Submitted | None:
         for event in attempt.milestones:
             if isinstance(event.payload, CaseSubmitted) and event.payload.tree == tree:
                 case = event.payload.case
-                return Submitted(attempt.base, tree, case, event.ts, number)
+                return Submitted(attempt.base_at(event.seq), tree, case, event.ts, number)
         number += _landed(attempt)
     return None
 

@@ -116,6 +116,20 @@ class AttemptState:
     def base(self) -> str:
         return self.onto or (self.reset.base if self.reset else "")
 
+    def base_at(self, seq: int) -> str:
+        """Name the commit that work counted from at an event; a refused landing moves it."""
+        onto = [
+            event.payload.onto
+            for event in self.milestones
+            if isinstance(event.payload, LandingRefused) and event.seq < seq
+        ]
+        return onto[-1] if onto else (self.reset.base if self.reset else "")
+
+    @property
+    def case_base(self) -> str:
+        """Name the commit that the last case counts from."""
+        return self.base_at(self._last_seq(CaseSubmitted))
+
     def all(self, kind: type[_Payload], since: int = 0) -> Iterator[_Payload]:
         """Give the milestones of one kind, those after an event alone if one is named."""
         for event in self.milestones:

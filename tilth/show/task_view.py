@@ -105,7 +105,7 @@ def _span(task: Task, state: TaskState) -> tuple[str, str, str] | str:
         return f"{task.commit}^", task.commit, f"commit {task.commit} against its parent"
     if task.status is Status.FAILED and landed is not None:
         return landed.parent, landed.commit, f"partial work, kept as commit {landed.commit}"
-    base = state.attempt.base
+    base = state.attempt.case_base
     if state.submitted is None or not base:
         return "no case was submitted yet; the work so far is in the session's workspace/"
     about = "the tree of the last case against the task's base; later edits are not in it"

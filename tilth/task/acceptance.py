@@ -82,7 +82,7 @@ def prove(bench: Bench, task: Task) -> Proven:
     known = bench.words.state.task(task.id)
     attempt, case = _last_case(task, known)
     onto = _tip_without_failure(bench, task)
-    merged = bench.tree.merge(base=attempt.base, onto=onto, change=case.tree)
+    merged = bench.tree.merge(base=attempt.case_base, onto=onto, change=case.tree)
     if not merged.clean:
         raise UserError(
             f"{task.id} no longer fits: conflict in {', '.join(merged.conflicted)}; "
