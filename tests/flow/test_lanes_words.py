@@ -51,3 +51,26 @@ def test_a_word_that_comes_between_a_verdict_and_its_ledger_entry_leaves_one_ent
     assert run.code == 0
     assert [len(run.ledger(number)) for number in (1, 2)] == [1, 1]
     assert [word["text"] for word in run.of("operator_word")] == ["Go."]
+
+
+def test_a_stop_in_the_middle_of_a_landing_leaves_it_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = Script({number: steps(number) for number in (1, 2)})
+    stage = LaneStage(tmp_path, script, plain_tasks(1, 2, T2=["T-001"]))
+    said = threading.Event()
+
+    def between(reached: str) -> None:
+        if reached == "before moving the branch" and not said.is_set():
+            said.set()
+            word = OperatorWord(id="stop", verb=Verb.STOP)
+            Inbox(stage.site.session()).put(word, SystemClock())
+
+    with stage.served():
+        monkeypatch.setattr(failpoint, "_armed", [between])
+        run = stage.run(2)
+        assert (run.code, run.tasks["T-001"]["status"]) == (130, "done")
+        assert [subject.partition(":")[0] for subject in run.subjects] == ["T-001"]
+        again = stage.resume(3)
+    assert again.code == 0
+    assert [subject.partition(":")[0] for subject in again.subjects] == ["T-001", "T-002"]
