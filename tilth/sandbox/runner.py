@@ -15,8 +15,9 @@ import select
 import subprocess
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from pydantic import ConfigDict
 
@@ -33,6 +34,7 @@ _PIPE_BYTES = 1024 * 1024
 _DRAIN_S = 1.5
 _REAP_S = 0.3
 _SLICE_S = 0.02
+_BUSY_S = 5.0
 
 
 class Host(ABC):
@@ -200,7 +202,7 @@ def _start(
     command: Command, mark: str, pipe: Pipe, handshake: HandshakePipes
 ) -> subprocess.Popen[bytes]:
     try:
-        process = subprocess.Popen(
+        process = _popen(
             handshake.before(command.argv),
             cwd=command.cwd,
             env={**command.env, MARK: mark},
@@ -214,6 +216,21 @@ def _start(
         raise ToolError(why_not(command, error)) from error
     pipe.close_writer()
     return process
+
+
+def _popen(argv: Sequence[str], **how: Any) -> subprocess.Popen[bytes]:
+    """Start a program; one that is still open for writing somewhere, after a moment.
+
+    What another lane forks while we write a file has it open too, until it becomes its program.
+    """
+    until = time.monotonic() + _BUSY_S
+    while True:
+        try:
+            return subprocess.Popen(argv, **how)
+        except OSError as error:
+            if error.errno != errno.ETXTBSY or time.monotonic() > until:
+                raise
+            time.sleep(_SLICE_S)
 
 
 def why_not(command: Command, error: OSError | ValueError) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import threading
 import tracemalloc
 from pathlib import Path
 
@@ -154,3 +155,18 @@ def test_no_descriptor_is_left_open(tmp_path: Path) -> None:
         run(Command(argv=("no-such-thing",), cwd=tmp_path, env=ENV, timeout_s=1))
 
     assert len(os.listdir("/proc/self/fd")) == before
+
+
+def test_a_program_that_is_open_for_writing_for_a_moment_is_run_after_it(tmp_path: Path) -> None:
+    """As when another thread's child was forked while the program was written."""
+    program = tmp_path / "program"
+    program.write_text("#!/bin/sh\necho ran\n", encoding="utf-8")
+    program.chmod(0o755)
+    held = program.open("a", encoding="utf-8")
+    closing = threading.Timer(0.2, held.close)
+    closing.start()
+    try:
+        command = Command(argv=(str(program),), cwd=tmp_path, env=ENV, timeout_s=10)
+        assert run(command).output == "ran\n"
+    finally:
+        closing.join()
