@@ -10,7 +10,18 @@ from pathlib import Path
 
 import pytest
 from support.commands import resume, start
-from support.flow_site import Run, Site, accept, block, git, reject, solve, submit, task
+from support.flow_site import (
+    Run,
+    Site,
+    accept,
+    block,
+    git,
+    reject,
+    solution,
+    solve,
+    submit,
+    task,
+)
 from support.messages_api import MessagesServer, Reply, Request, by_role, call, error
 
 from tilth.base.errors import CorruptSession, SessionBusy, UnknownSession
@@ -179,8 +190,14 @@ def test_fresh_starts_the_task_anew_with_its_ledger_in_view(site: Site, endpoint
         site.bundle(1), worker=[solve(1) + submit(1)], evaluator=[reject("weak_test")]
     )
     assert first.code == 5
-    second = endpoint.resume(fresh=True, worker=[submit(1)], evaluator=[accept()])
+    look = call("bash", command="ls")
+    second = endpoint.resume(fresh=True, worker=[look, solve(1) + submit(1)], evaluator=[accept()])
     assert second.code == 0
+    # From the task's base: what stood in the files is kept, and not in the way.
+    (seen,) = (one["content"] for one in second.of("tool_result") if one["name"] == "bash")
+    assert "feature1.py" not in seen
+    kept = f"refs/tilth/{second.session.name}/T-001.fresh"
+    assert git(site.repo, "show", f"{kept}:feature1.py") == solution(1).strip()
     messages = second.asked("worker")[0].body["messages"]
     assert len(messages) == 1
     assert "weak_test" in messages[0]["content"][0]["text"]
@@ -190,12 +207,14 @@ def test_a_changed_worker_model_starts_anew_and_says_so(site: Site, endpoint: En
     endpoint.run(site.bundle(1), worker=[solve(1)])
     second = endpoint.resume(
         settings={"TILTH_WORKER_MODEL": "claude-opus-5-5"},
-        worker=[submit(1)],
+        worker=[solve(1) + submit(1)],
         evaluator=[accept()],
     )
     assert second.code == 0
     (resumed,) = second.of("session_resume")
     assert resumed["fresh_reason"] == "model_changed"
+    assert resumed["anew"] == ["T-001"]
+    assert git(site.repo, "for-each-ref", f"refs/tilth/{second.session.name}/T-001.fresh")
     assert resumed["now"] == "claude-opus-5-5"
     assert len(second.asked("worker")[0].body["messages"]) == 1
 

@@ -23,7 +23,7 @@ def resume(
     fresh: Annotated[
         bool,
         typer.Option(
-            "--fresh", help="Give the open task a new conversation, with its verdicts in view."
+            "--fresh", help="Begin the open task anew from its base, its verdicts in view."
         ),
     ] = False,
     jobs: Jobs = None,

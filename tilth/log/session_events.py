@@ -102,7 +102,7 @@ class SessionResume(Payload):
     pending: tuple[str, ...]
     unwound_commit: str | None
     reattached: str | None = None
-    # With several jobs: all tasks that go on, and those that begin anew.
+    # With several jobs: all tasks that go on; with any number: those that begin anew.
     lanes: tuple[str, ...] = ()
     anew: tuple[str, ...] = ()
     worktree_lost: bool = False

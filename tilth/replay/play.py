@@ -214,7 +214,9 @@ class _Play:
                 delete(session.workspace)
             memory = fold(session.events(), conversations=True)
             fresh: Asked = start.anew if self._recording.state.laned else start.fresh
-            ending = run_session(parts, session, memory, resumed=number > 0, fresh=fresh)
+            ending = run_session(
+                parts, session, memory, resumed=number > 0, fresh=fresh, clear=bool(start.anew)
+            )
         if frontend.interrupt.wished:
             raise KeyboardInterrupt
         return ending

@@ -52,7 +52,7 @@ class Start:
     settings: Mapping[str, str]
     fresh: bool
     worktree_lost: bool
-    # With several jobs: which tasks it began anew.
+    # Which tasks it began anew, on clean files.
     anew: tuple[str, ...] = ()
 
 

@@ -7,14 +7,13 @@ whose landing was refused goes on from the merge, and all others in their own co
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Collection
 from dataclasses import dataclass
 
 from tilth.base.failpoint import reach
 from tilth.contract.outcomes import FreshReason
 from tilth.contract.prd import Status
-from tilth.git.commits import CommitRecord, failed_message
+from tilth.git.commits import CommitRecord
 from tilth.log.events import Committed, Judging, SessionResume
 from tilth.log.reattach import Exchange, exchange_of
 from tilth.log.task_state import TaskState
@@ -23,6 +22,7 @@ from tilth.session.recovery import (
     Found,
     attempt_of,
     go_on,
+    keep_files,
     note_commit,
     reason_of,
     retry_failed,
@@ -216,26 +216,8 @@ def _begin_anew(found: Found, reopened: _Reopened, fresh: Asked) -> bool:
     work.task = work.attempt.task if work.attempt else work.task
     work.attempt, work.why = None, why
     if why.reason is not FreshReason.NOT_BEGUN:
-        _keep_files(work, found)
+        keep_files(work.bench, found, work.task, work.base or "")
     return True
-
-
-def _keep_files(work: LaneWork, found: Found) -> None:
-    """Keep what an attempt left that is not to go on."""
-    base, tree = work.base or "", work.bench.tree
-    left = tree.freeze(base).tree
-    if left == tree.tree_of(base):
-        return
-    message = failed_message("fresh", work.task.id, work.task.title, session=found.session.id)
-    tree.keep_aside(_free_ref(found, work.task.id), tree=left, parent=base, message=message)
-
-
-def _free_ref(found: Found, task_id: str) -> str:
-    """Name where work is kept that no attempt takes up; what was kept before stays there."""
-    first = f"{landing.set_aside_ref(found.session.id, task_id)}.fresh"
-    taken = found.workspace.asides()
-    names = itertools.chain([first], (f"{first}-{number}" for number in itertools.count(2)))
-    return next(name for name in names if name not in taken)
 
 
 def _clear(work: LaneWork) -> None:

@@ -6,14 +6,16 @@ failure was begun is failed, and one in the middle goes on in its own conversati
 
 from __future__ import annotations
 
+import itertools
 import re
 from dataclasses import dataclass
 
 from tilth.base.errors import Unreadable
+from tilth.base.failpoint import reach
 from tilth.contract.outcomes import FailReason, Fresh, FreshReason
 from tilth.contract.prd import Status, Task
 from tilth.contract.verdict import parse_verdict
-from tilth.git.commits import CommitRecord
+from tilth.git.commits import CommitRecord, failed_message
 from tilth.git.workspace import Workspace
 from tilth.log.events import Committed, Judging, SessionResume, SessionStart
 from tilth.log.reattach import Exchange, exchange_of
@@ -47,26 +49,31 @@ class Found:
     worktree_lost: bool
 
 
-def recover(bench: Bench, found: Found, *, fresh: bool = False) -> Attempt | None:
-    """Mend what a crash left, log the resume, and give the task that goes on, if one does."""
+def recover(
+    bench: Bench, found: Found, *, fresh: bool = False, clear: bool = True
+) -> Attempt | None:
+    """Mend what a crash left, log the resume, and give the task that goes on, if one does.
+
+    What begins anew does so from its base; earlier versions did not `clear` its files.
+    """
     memory, workspace = found.memory, found.workspace
     attempt, exchange = _open_attempt(bench, memory)
-    if attempt is not None:
-        settle(bench)
-        if _finish_landing(bench, found, attempt, exchange):
-            attempt = None
     settle(bench)
+    if attempt is not None and _finish_landing(bench, found, attempt, exchange):
+        attempt = None
+        settle(bench)
     finish_begun(bench)
     if attempt is None:
         hear(bench)
     retried, unwound = retry_failed(bench, workspace)
     open_task = _open_task(bench, attempt)
-    tip = workspace.tip()
-    if open_task is None and tip is not None:
-        # Between two tasks nothing but the branch counts.
-        workspace.restore(tip)
+    if open_task is None or not memory.open_tasks:
+        _take_up_branch(workspace)
     why = why_fresh(bench, exchange, asked=fresh, lost=found.worktree_lost)
-    reattached = attempt if attempt is not None and why is None else None
+    reattached = attempt if why is None else None
+    anew = attempt if why is not None and clear else None
+    if anew is not None:
+        keep_files(bench, found, anew.task, anew.base)
     bench.emit(
         SessionResume(
             last_stop=memory.last_stop,
@@ -74,6 +81,7 @@ def recover(bench: Bench, found: Found, *, fresh: bool = False) -> Attempt | Non
             pending=tuple(task.id for task in bench.record.plan.with_status(Status.PENDING)),
             unwound_commit=unwound,
             reattached=reattached.task.id if reattached else None,
+            anew=(anew.task.id,) if anew else (),
             worktree_lost=found.worktree_lost,
             fresh_reason=why.reason if why and open_task else None,
             was=why.was if why and open_task else None,
@@ -87,11 +95,41 @@ def recover(bench: Bench, found: Found, *, fresh: bool = False) -> Attempt | Non
     found.session.save_checkpoint(SessionStatus.RUNNING, bench.meter.by_role)
     if reattached is not None:
         return go_on(bench, reattached, exchange)
-    if open_task is None:
-        return None
+    if anew is not None:
+        reach("after telling what begins anew")
+        workspace.restore(anew.base)
+    return _begin_again(bench, open_task, memory, why) if open_task else None
+
+
+def _take_up_branch(workspace: Workspace) -> None:
+    """Have the files as the branch has them: between tasks or attempts nothing else counts."""
+    tip = workspace.tip()
+    if tip is not None:
+        workspace.restore(tip)
+
+
+def _begin_again(bench: Bench, task: Task, memory: SessionState, why: Fresh | None) -> Attempt:
     known = memory.open_tasks
     base = known[-1].attempt.base if known else None
-    return begin(bench, open_task, bench.record.plan, why or Fresh(FreshReason.TAKEN_UP), base=base)
+    return begin(bench, task, bench.record.plan, why or Fresh(FreshReason.TAKEN_UP), base=base)
+
+
+def keep_files(bench: Bench, found: Found, task: Task, base: str) -> None:
+    """Keep what an attempt left that is not to go on."""
+    tree = bench.tree
+    left = tree.freeze(base).tree
+    if left == tree.tree_of(base):
+        return
+    message = failed_message("fresh", task.id, task.title, session=found.session.id)
+    tree.keep_aside(_free_ref(found, task.id), tree=left, parent=base, message=message)
+
+
+def _free_ref(found: Found, task_id: str) -> str:
+    """Name where work is kept that no attempt takes up; what was kept before stays there."""
+    first = f"{landing.set_aside_ref(found.session.id, task_id)}.fresh"
+    taken = found.workspace.asides()
+    names = itertools.chain([first], (f"{first}-{number}" for number in itertools.count(2)))
+    return next(name for name in names if name not in taken)
 
 
 def _open_attempt(bench: Bench, memory: SessionState) -> tuple[Attempt | None, Exchange]:

@@ -64,10 +64,12 @@ def run_session(
     *,
     resumed: bool = False,
     fresh: Asked = False,
+    clear: bool = True,
 ) -> Ending:
     """Make what is missing, mend what a crash left if this is a resume, and work on the plan.
 
     A session that was ever worked on with several jobs goes on as such, with one lane if need be.
+    `clear` is false where what begins anew is to find the files as they stand.
     """
     session.hide(parts.mask)
     workspace = parts.workspace(session)
@@ -92,7 +94,9 @@ def run_session(
                 if resumed:
                     recover_lanes(lanes, found, fresh=fresh)
                 return Work(lanes.bench, lanes=lanes)
-            return Work(bench, recover(bench, found, fresh=bool(fresh)) if resumed else None)
+            if not resumed:
+                return Work(bench)
+            return Work(bench, recover(bench, found, fresh=bool(fresh), clear=clear))
 
         ending = run_loop(context, open_bench)
     if parts.wrap_words is None:
