@@ -147,6 +147,6 @@ def test_a_stale_lock_of_a_killed_git_is_cleared(tmp_path: Path) -> None:
     first = site.run(site.bundle(1), worker=[solve(1)])
     lock = site.repo / ".git" / "refs" / "heads" / f"{first.branch}.lock"
     lock.write_text("", encoding="utf-8")
-    run = site.resume(worker=[submit(1)], evaluator=[accept()])
+    run = site.resume(worker=[solve(1) + submit(1)], evaluator=[accept()])
     assert run.code == 0
     assert not lock.exists()

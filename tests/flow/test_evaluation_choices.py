@@ -209,7 +209,9 @@ def test_a_run_stopped_by_unreadable_verdicts_goes_on_with_an_evaluator_that_can
         evaluator=[say("?")] * 6,
     )
     assert stopped.code == 5
-    script = by_role(worker=[submit(1), submit(1)], evaluator=[say("?"), say("?"), accept()])
+    script = by_role(
+        worker=[solve(1) + submit(1), submit(1)], evaluator=[say("?"), say("?"), accept()]
+    )
     with MessagesServer(script) as server:
         code = resume(None, {}, fresh=False, environ=site.environ(server.url))
     assert code == 0

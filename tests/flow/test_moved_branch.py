@@ -41,7 +41,7 @@ def test_the_run_stops_and_goes_on_once_it_is_moved_back(tmp_path: Path, ending:
     before = git(site.repo, "rev-parse", f"{run.branch}^")
     assert site.resume(worker=[]).code == 2
     git(site.repo, "update-ref", f"refs/heads/{run.branch}", before)
-    resumed = site.resume(worker=[submit(1)], evaluator=[accept()])
+    resumed = site.resume(worker=[solve(1) + submit(1)], evaluator=[accept()])
 
     assert resumed.code == 0
     assert resumed.subjects == ["seed: 1 task(s), 1 test(s)", "T-001: Add feature 1"]

@@ -34,7 +34,7 @@ def test_a_fault_nobody_expected_is_a_recorded_stop_and_the_session_goes_on(
     assert stop["detail"].startswith(f"internal error: {type(fault).__name__}: ")
     assert "test_robust.py:" in stop["detail"]
     assert run.checkpoint["status"] == "stopped"
-    assert site.resume(worker=[submit(1)], evaluator=[accept()]).code == 0
+    assert site.resume(worker=[solve(1) + submit(1)], evaluator=[accept()]).code == 0
 
 
 def test_the_wall_clock_is_heard_between_two_calls_of_one_answer(
