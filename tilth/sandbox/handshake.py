@@ -14,6 +14,7 @@ import resource
 import select
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from tilth.base.errors import ToolError
@@ -101,7 +102,9 @@ class HandshakePipes:
             return
         except OSError as error:
             raise ToolError(f"the limits of a command cannot be set: {error}") from error
-        os.write(self._opens, b"\n")
+        # A wall that has ended since then waits no more; it has said why.
+        with suppress(BrokenPipeError):
+            os.write(self._opens, b"\n")
 
     def _child(self, until: float) -> int | None:
         told = b""

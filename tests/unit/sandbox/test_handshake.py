@@ -88,6 +88,15 @@ def test_a_wall_that_tells_of_a_process_that_is_gone_speaks_for_itself(tmp_path:
     assert (finished.output, finished.exit_code) == ("gone\n", 8)
 
 
+def test_a_wall_that_ends_before_it_lets_the_command_in_speaks_for_itself(tmp_path: Path) -> None:
+    # The pid is another's that lives, so that only the closed pipe tells.
+    wall = "echo ended; printf '{\"child-pid\": %d}' $PPID >&$2\neval exec $4'<&-'; exit 7\n"
+
+    for _ in range(20):
+        finished = behind(tmp_path, wall, "true")
+        assert (finished.output, finished.exit_code) == ("ended\n", 7)
+
+
 @pytest.mark.parametrize("words", ["{ nothing of use }", "{ half"])
 def test_a_wall_that_never_tells_is_stopped_in_time(tmp_path: Path, words: str) -> None:
     finished = behind(tmp_path, f"echo '{words}' >&$2\n{WAITS}sleep 300\n", "true", timeout_s=0.3)
