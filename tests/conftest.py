@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 from support import chromium, network_guard, toolchains
 
+from tilth.session.parts import cores_here
+
 TESTS = Path(__file__).parent
 
 # Without a browser its tests are not collected; the run's last lines say so.
@@ -33,7 +35,7 @@ def pytest_configure() -> None:
 
 def pytest_xdist_auto_num_workers() -> int:
     """Take one more than there are cores: tests wait much, for processes and for servers."""
-    return len(os.sched_getaffinity(0)) + 1 if hasattr(os, "sched_getaffinity") else 3
+    return cores_here() + 1
 
 
 # Whole programs first, values last: small files then fill the gaps that long ones leave at the end.

@@ -382,11 +382,11 @@ def _act_on(
         attempt.allowance = attempt.allowance.after_rejection()
     if attempt.task.status is Status.PENDING_EVAL:
         landing.move(bench, attempt, Status.IN_PROGRESS, rescue_count=attempt.task.rescue_count + 1)
-    if (end := rejection.end_of(bench, attempt, entry)) is not None:
+    ledger = bench.record.read_ledger(attempt.task.id)
+    if (end := rejection.end_of(bench, attempt, entry, ledger)) is not None:
         return end
-    number = len(bench.record.read_ledger(attempt.task.id)) - 1
     probed = bench.evidence.probed(entry.tree, entry.probe or "")
-    feedback = format_reject_feedback(entry, number, probed.output if probed else "")
+    feedback = format_reject_feedback(entry, len(ledger) - 1, probed.output if probed else "")
     result = give_result(bench, attempt, call, feedback, is_error=True)
     rejection.require_readable(attempt)
     return result

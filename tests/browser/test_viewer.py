@@ -23,6 +23,13 @@ NODES = 2_000
 REACHED = (Path(__file__).parent / "reached.js").read_text("utf-8")
 CONTRAST = (Path(__file__).parent / "contrast.js").read_text("utf-8")
 
+# Places of the night, and how much of what each draws last.
+PLACES = {
+    "": (".tasks tbody tr", 5),
+    "task=T-002": (".entry", 13),
+    "seq=42": (".detail pre", 2),
+}
+
 
 # As long as it takes: how quick it is, is measured elsewhere.
 expect.set_options(timeout=60_000)
@@ -91,6 +98,13 @@ class Tab:
             "place => { location.hash = place; }", place + f"&session={self.session}"
         )
         return self.page
+
+    def await_all_of(self, place: str) -> None:
+        """Wait until nothing is missing that the place draws, the list of sessions included."""
+        drawn, count = PLACES[place]
+        expect(self.page.locator(drawn)).to_have_count(count)
+        if self.start.startswith("http"):
+            expect(self.page.get_by_label("Session")).to_be_visible()
 
 
 @pytest.fixture(params=["served", "exported"])
@@ -245,12 +259,10 @@ def test_every_key_does_what_the_help_says(on_night: Tab, night: Run) -> None:
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") != light
 
 
-@pytest.mark.parametrize("place", ["", "task=T-002", "seq=42"])
+@pytest.mark.parametrize("place", PLACES)
 def test_the_keyboard_alone_reaches_everything(on_night: Tab, place: str) -> None:
     page = on_night.open(place)
-    expect(page.locator("h1, .detail pre").first).to_be_visible()
-    if "task" in place:
-        expect(page.locator(".entry")).to_have_count(13)
+    on_night.await_all_of(place)
     page.evaluate(REACHED)
     for _ in range(int(page.evaluate("left().length")) + 20):
         page.keyboard.press("Tab")
@@ -331,9 +343,9 @@ def test_it_reads_well_on_a_phone_and_in_the_dark(on_night: Tab, width: int, the
     page.set_viewport_size({"width": width, "height": 800})
     page.emulate_media(color_scheme=theme)
     on_night.open()
-    for place in ("", "task=T-002", "seq=42"):
+    for place in PLACES:
         on_night.move(place)
-        expect(page.locator("h1, .detail pre").first).to_be_visible()
+        on_night.await_all_of(place)
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         assert page.evaluate(CONTRAST) == []
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -25,7 +26,7 @@ def test_a_fresh_start_that_is_killed_keeps_the_old_work_and_is_finished(
         # In the middle of its work: there is a file, and it was not handed in.
         assert stage.begin(die_at("before appending to T-001.jsonl", 1)) == -9
         name, environ = stage.site.session().name, stage.site.environ(stage.server.url)
-        body = lambda: resume(name, {}, fresh=True, environ=environ)  # noqa: E731
+        body = partial(resume, name, {}, fresh=True, environ=environ)
         assert reap(fork(body, die_at(step, 1))) == -9
         told = step == STEPS[-1]
         assert stage.go_on() == 0

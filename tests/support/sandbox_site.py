@@ -118,6 +118,20 @@ class Place:
         return finished.output.strip()
 
 
+def policy(root: Path, **changes: object) -> Policy:
+    """Give a policy over places below a root, none of which need be there."""
+    parts = {
+        "hidden": (root / "home",),
+        "source": root / "src",
+        "git_dir": root / "src" / ".git",
+        "workspace": root / "workspace",
+        "setup": root / "setup",
+        "home": root / "own",
+        "python": root / "home" / "tools" / "bin" / "python",
+    }
+    return Policy(**{**parts, **changes})
+
+
 def outside(*argv: str, cwd: Path) -> str:
     """Run a command with no wall, as the user would."""
     done = subprocess.run(argv, cwd=cwd, capture_output=True, text=True, check=True, timeout=120)

@@ -23,6 +23,8 @@ import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from tilth.base.pids import exists
+
 MARK = "RUN_MARK"
 
 _LINUX = sys.platform.startswith("linux")
@@ -192,19 +194,9 @@ def is_dead(name: str) -> bool:
     if parts[0] != owner().partition("-")[0]:
         return False
     if not _LINUX:
-        return not _exists(int(parts[1]))
+        return not exists(int(parts[1]))
     process = _read(int(parts[1]))
     return process is None or process.start != int(parts[2]) or process.is_zombie
-
-
-def _exists(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
 
 
 class End:

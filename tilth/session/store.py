@@ -20,6 +20,7 @@ from pydantic_core import from_json
 
 from tilth.base.errors import CorruptSession, DiskError, SessionBusy
 from tilth.base.failpoint import reach
+from tilth.base.pids import exists
 
 PRIVATE_DIR = 0o700
 PRIVATE_FILE = 0o600
@@ -282,12 +283,9 @@ def _own_space() -> str:
 
 def _is_alive(pid: str) -> bool:
     try:
-        os.kill(int(pid), 0)
-    except (ValueError, OverflowError, ProcessLookupError):
+        return exists(int(pid))
+    except ValueError:
         return False
-    except PermissionError:
-        return True
-    return True
 
 
 class Lock:

@@ -179,7 +179,8 @@ def refused_for_good(bench: Bench, attempt: Attempt) -> TaskEnd | None:
     refused = attempt.refused
     if refused is None or refused.cause is not Refused.VERDICT:
         return None
-    return rejection.end_of(bench, attempt, bench.record.read_ledger(attempt.task.id)[-1])
+    ledger = bench.record.read_ledger(attempt.task.id)
+    return rejection.end_of(bench, attempt, ledger[-1], ledger)
 
 
 def tell_refusal(bench: Bench, attempt: Attempt) -> None:

@@ -5,6 +5,8 @@ What the worker is told, and what becomes of a task that has ended, is decided e
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tilth.base.errors import ProviderError
 from tilth.contract.outcomes import FailReason, TaskEnd
 from tilth.contract.verdict import LedgerEntry
@@ -22,9 +24,10 @@ def count(attempt: Attempt, entry: LedgerEntry) -> None:
     attempt.unreadable = attempt.unreadable + 1 if entry.parse_failed else 0
 
 
-def end_of(bench: Bench, attempt: Attempt, entry: LedgerEntry) -> TaskEnd | None:
-    """Say how a task ends on a rejection that was counted, if it does."""
-    ledger = bench.record.read_ledger(attempt.task.id)
+def end_of(
+    bench: Bench, attempt: Attempt, entry: LedgerEntry, ledger: Sequence[LedgerEntry]
+) -> TaskEnd | None:
+    """Say how a task ends on a rejection that was counted and stands in its ledger, if it does."""
     standstill = find_standstill(ledger[attempt.ledger_start :])
     if standstill is not None and entry.source == "evaluator":
         attempt.emit(Stagnation(**dict(standstill)))

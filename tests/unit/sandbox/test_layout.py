@@ -7,12 +7,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from support.sandbox_site import policy
 
 from tilth.base.errors import ToolError
 from tilth.sandbox.confinement import Access, Bind
 from tilth.sandbox.forbidden import root_only, sockets
 from tilth.sandbox.layout import Layouts, Link, PlaceKind, follow, lay_out
-from tilth.sandbox.policy import Policy
 
 
 @pytest.fixture
@@ -135,19 +135,6 @@ def test_a_circle_of_links_ends(root: Path) -> None:
 
     assert follow(root / "x").real == root / "x"
     assert follow(root / "x" / "below").real.is_relative_to(root)
-
-
-def policy(root: Path, **changes: object) -> Policy:
-    parts = {
-        "hidden": (root / "home",),
-        "source": root / "src",
-        "git_dir": root / "src" / ".git",
-        "workspace": root / "workspace",
-        "setup": root / "setup",
-        "home": root / "own",
-        "python": root / "home" / "tools" / "bin" / "python",
-    }
-    return Policy(**{**parts, **changes})
 
 
 def test_there_is_a_network_only_when_the_user_allows_it(root: Path) -> None:

@@ -9,23 +9,10 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from support.sandbox_site import policy
 
 from tilth.sandbox.confinement import Bind
-from tilth.sandbox.policy import Policy, hidden_places, tool_places
-
-
-def policy(root: Path, **changes: object) -> Policy:
-    parts = {
-        "hidden": (root / "home",),
-        "source": root / "src",
-        "git_dir": root / "src" / ".git",
-        "workspace": root / "workspace",
-        "setup": root / "setup",
-        "home": root / "own",
-        "python": root / "home" / "tools" / "bin" / "python",
-    }
-    return Policy(**{**parts, **changes})
-
+from tilth.sandbox.policy import hidden_places, tool_places
 
 SYSTEM = ("/", "/usr", "/bin", "/lib", "/etc", "/dev", "/proc", "/tmp")
 
