@@ -75,6 +75,7 @@ class Bubblewrap:
                 "handshake": step,
                 "inner": command.argv,
                 "host": self._hosts.of(plan),
+                "rebuilt": functools.partial(self.wrap, command, access),
             }
         )
 
@@ -122,8 +123,9 @@ class Bubblewrap:
     def _handshake(self) -> Handshake:
         refused = refusals()
         return Handshake(
-            tells="--info-fd",
+            tells="--json-status-fd",
             waits="--block-fd",
+            began=b'"exit-code"',
             hands={} if refused is None else {"--seccomp": refused},
             limits=amounts(self.limits),
             groups=() if self.cgroup is None else self.cgroup.directories,

@@ -30,10 +30,12 @@ class Handshake(Value):
 
     `limits` are resource limits by their number; `groups` are control groups it is put into. What
     the wall's program is to read from a descriptor stands in `hands`, by the option that names it.
+    `began` is the word it tells at the end only if the command had begun; not all walls have one.
     """
 
     tells: str
     waits: str
+    began: bytes = b""
     hands: Mapping[str, bytes] = {}
     limits: Mapping[int, int] = {}
     groups: tuple[Path, ...] = ()
@@ -53,6 +55,7 @@ class HandshakePipes:
         self._handshake = handshake
         self._open: set[int] = set()
         self._handed: dict[str, int] = {}
+        self._told = b""
 
     def __enter__(self) -> HandshakePipes:
         if self._handshake is not None:
@@ -106,20 +109,29 @@ class HandshakePipes:
         with suppress(BrokenPipeError):
             os.write(self._opens, b"\n")
 
+    def was_let_in(self) -> bool:
+        """Tell of a wall that has ended whether the command began; it did if that is not told."""
+        if self._handshake is None or not self._handshake.began:
+            return True
+        self._close(*self.lent)
+        while self._hear(0):
+            pass
+        return self._handshake.began in self._told
+
     def _child(self, until: float) -> int | None:
-        told = b""
+        while _TOLD not in self._told:
+            if not self._hear(max(0.0, until - time.monotonic())):
+                return None
+        found = _PID.search(self._told)
+        return int(found[1]) if found else None
+
+    def _hear(self, at_most_s: float) -> bool:
+        """Take what is told next; False when there is nothing, in that time or any more."""
         poll = select.poll()
         poll.register(self._hears, select.POLLIN)
-        while _TOLD not in told:
-            left = until - time.monotonic()
-            if left <= 0 or not poll.poll(left * 1000):
-                return None
-            chunk = os.read(self._hears, _CHUNK_BYTES)
-            if not chunk:
-                return None
-            told += chunk
-        found = _PID.search(told)
-        return int(found[1]) if found else None
+        chunk = os.read(self._hears, _CHUNK_BYTES) if poll.poll(at_most_s * 1000) else b""
+        self._told += chunk
+        return bool(chunk)
 
     def _close(self, *descriptors: int) -> None:
         for descriptor in descriptors:

@@ -15,7 +15,7 @@ import select
 import subprocess
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +35,8 @@ _DRAIN_S = 1.5
 _REAP_S = 0.3
 _SLICE_S = 0.02
 _BUSY_S = 5.0
+_MOST_WALLS = 6
+_WALL_FELL = 1
 
 
 class Host(ABC):
@@ -49,6 +51,7 @@ class Command(Value):
     """Hold a program with its arguments, and all of the environment it will see.
 
     `argv` can be run as it stands. Where there is a host, `inner` is what it is asked to run.
+    `rebuilt` gives the same behind a wall that is built anew, from the disk as it is then.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
@@ -60,6 +63,7 @@ class Command(Value):
     handshake: Handshake | None = None
     inner: tuple[str, ...] = ()
     host: Host | None = None
+    rebuilt: Callable[[], Command] | None = None
 
 
 class Finished(Value):
@@ -116,6 +120,20 @@ def run(command: Command, *, keep_bytes: int = KEEP_BYTES) -> Finished:
 
 
 def _run(command: Command, keep_bytes: int) -> Finished:
+    """Run a command; behind another wall if its own fell before it began.
+
+    A wall names files of other programs, sockets above all, and any of them can be gone by the time
+    it is built.
+    """
+    for _ in range(_MOST_WALLS):
+        finished, was_let_in = _run_once(command, keep_bytes)
+        if was_let_in or finished.exit_code != _WALL_FELL or command.rebuilt is None:
+            break
+        command = command.rebuilt()
+    return finished
+
+
+def _run_once(command: Command, keep_bytes: int) -> tuple[Finished, bool]:
     started = time.monotonic()
     excerpt = Excerpt(keep_bytes)
     deadline = started + command.timeout_s
@@ -134,12 +152,14 @@ def _run(command: Command, keep_bytes: int) -> Finished:
             tree.end()
             exit_code = _exit_code(process)
         pipe.drain(time.monotonic() + _DRAIN_S)
-    return Finished(
+        was_let_in = handshake.was_let_in()
+    finished = Finished(
         exit_code=None if timed_out else exit_code,
         output=excerpt.finish(),
         timed_out=timed_out,
         duration_ms=round((time.monotonic() - started) * 1000),
     )
+    return finished, was_let_in
 
 
 class Pipe:

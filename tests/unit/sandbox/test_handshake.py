@@ -22,15 +22,18 @@ def behind(folder: Path, wall: str, *argv: str, timeout_s: float = 10, **step: o
     program = folder / "wall"
     program.write_text(f"#!/bin/bash\n{wall}")
     program.chmod(0o755)
-    return run(
-        Command(
+
+    def build() -> Command:
+        return Command(
             argv=(str(program), *argv),
             cwd=folder,
             env={"PATH": os.environ["PATH"]},
             timeout_s=timeout_s,
             handshake=Handshake(tells="--tells", waits="--waits", **step),
+            rebuilt=build,
         )
-    )
+
+    return run(build())
 
 
 def test_the_limits_hold_when_the_command_begins(tmp_path: Path) -> None:
@@ -95,6 +98,43 @@ def test_a_wall_that_ends_before_it_lets_the_command_in_speaks_for_itself(tmp_pa
     for _ in range(20):
         finished = behind(tmp_path, wall, "true")
         assert (finished.output, finished.exit_code) == ("ended\n", 7)
+
+
+# A wall that tells at the end, as bubblewrap does, and which counts how often it was built.
+COUNTS = "echo built >> built\n"
+ENDS = 'tells=$2; shift 4; "$@"; code=$?; printf \'{"exit-code": %d}\' $code >&$tells; exit $code\n'
+
+
+@pytest.mark.parametrize(
+    ("falls", "code", "built"),
+    [
+        # At first, before and after it told: then another one is built.
+        ("[ $(wc -l < built) = 1 ] && exit 1\n", 0, 2),
+        (TELLS + "[ $(wc -l < built) = 2 ] || exit 1\n", 0, 2),
+        # Always: it has the last word.
+        ("echo no; exit 1\n", 1, 6),
+        # In a way that no wall falls: killed from outside, it may have begun.
+        ("exit 137\n", 137, 1),
+    ],
+)
+def test_a_wall_that_falls_before_the_command_began_is_built_anew(
+    tmp_path: Path, falls: str, code: int, built: int
+) -> None:
+    wall = COUNTS + falls + TELLS + WAITS + ENDS
+
+    finished = behind(tmp_path, wall, "true", began=b'"exit-code"')
+
+    assert finished.exit_code == code
+    assert (tmp_path / "built").read_text() == "built\n" * built
+
+
+def test_a_command_that_began_is_never_run_twice(tmp_path: Path) -> None:
+    wall = COUNTS + TELLS + WAITS + ENDS
+
+    finished = behind(tmp_path, wall, "bash", "-c", "echo ran; exit 1", began=b'"exit-code"')
+
+    assert (finished.output, finished.exit_code) == ("ran\n", 1)
+    assert (tmp_path / "built").read_text() == "built\n"
 
 
 @pytest.mark.parametrize("words", ["{ nothing of use }", "{ half"])

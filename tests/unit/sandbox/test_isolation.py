@@ -18,6 +18,7 @@ from support.sandbox_site import Place, bubblewrap
 
 from tilth.base.errors import ToolError
 from tilth.sandbox.cgroup import open_cgroup
+from tilth.sandbox.confinement import Command, environment, run
 from tilth.sandbox.limits import Limits
 
 MEGA = 1024**2
@@ -134,6 +135,24 @@ def test_a_socket_in_the_file_system_is_out_of_reach(place: Place, folder: str) 
 
         assert finished.exit_code != 0
         assert "reached" not in finished.output
+
+
+def test_what_is_gone_before_the_wall_stands_keeps_no_command_out(place: Place) -> None:
+    shown = place.root / "elsewhere"
+    shown.mkdir()
+    (shown / "gone").mkdir()
+    access = place.policy.worker()
+    access = access.model_copy(update={"readable": (*access.readable, shown, shown / "gone")})
+    env = environment(os.environ, home=place.policy.home)
+    echo = Command(argv=("echo", "ran"), cwd=place.workspace, env=env, timeout_s=30)
+    with listening(socket.AF_UNIX, str(shown / "agent.sock")):
+        wrapped = place.wall.wrap(echo, access)
+        (shown / "agent.sock").unlink()
+    (shown / "gone").rmdir()
+
+    finished = run(wrapped)
+
+    assert (finished.exit_code, finished.output) == (0, "ran\n")
 
 
 @pytest.mark.parametrize("flag", ["--user", "--user --mount", "--user --net"])
