@@ -140,7 +140,7 @@ def test_what_passes_is_tried_again_with_the_same_request(bench: MakeBench, case
 
 
 def test_a_silent_endpoint_counts_as_failed(bench: MakeBench) -> None:
-    one = bench(stall(), stall(after=4), say("fine"), stall_s=0.15)
+    one = bench(stall(), stall(after=4), say("fine"), stall_s=1.0)
     assert one.ask().text == "fine"
     assert ["no byte in time: ReadTimeout" in notice.error for notice in one.notices] == [True] * 2
 
@@ -153,7 +153,7 @@ def test_the_user_says_how_long_an_endpoint_may_be_silent(tmp_path: Path) -> Non
                 "TILTH_API_KEY": KEY,
                 "TILTH_BASE_URL": server.url,
                 "TILTH_WORKER_MODEL": "claude-sonnet-5",
-                "TILTH_STALL_SECONDS": "0.15",
+                "TILTH_STALL_SECONDS": "1",
             },
         )
         model = model_at(settings.require_endpoint(Role.WORKER), Interrupt())

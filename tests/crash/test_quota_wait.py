@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -13,6 +12,7 @@ from support.crash_stage import Stage, answer, fork, reap
 from support.flow_site import read_lines
 from support.messages_api import Reply, Request, error
 from support.night_clock import NightClock
+from support.waiting import wait_for
 
 from tilth.session.frontend import Frontend
 from tilth.session.resume import resume
@@ -30,13 +30,6 @@ def limited() -> Callable[[Request], Reply]:
     return reply
 
 
-def wait_for(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < deadline, "it never came to that"
-        time.sleep(0.01)
-
-
 def waits(stage: Stage) -> list[dict[str, object]]:
     if not stage.has_session() or not stage.log.exists():
         return []
@@ -47,14 +40,14 @@ def test_a_killed_wait_goes_on_to_its_recorded_end(tmp_path: Path) -> None:
     stage = Stage(tmp_path, tasks=1, script=limited())
     with stage.server:
         pid = fork(stage.running())
-        wait_for(lambda: len(waits(stage)) == 1)
+        wait_for(lambda: len(waits(stage)) == 1, "the first wait")
         os.kill(pid, signal.SIGKILL)
         assert reap(pid) == -signal.SIGKILL
         asked = len(stage.server.requests)
 
         name, environ = stage.site.session().name, stage.site.environ(stage.server.url)
         pid = fork(lambda: int(resume(name, environ=environ).exit_code))
-        wait_for(lambda: len(waits(stage)) == 2)
+        wait_for(lambda: len(waits(stage)) == 2, "the second wait")
         os.kill(pid, signal.SIGKILL)
         reap(pid)
         assert len(stage.server.requests) == asked

@@ -14,12 +14,16 @@ import pytest
 from support.crash_stage import Stage, answer, fork, reap
 from support.flow_site import read_lines
 from support.messages_api import Reply, Request, call
+from support.waiting import wait_for
+
+# A command that takes its time: until it is told to end.
+SLOW = "echo begun > mark.txt; until [ -e end ]; do sleep 0.1; done; rm end; echo end >> mark.txt"
 
 
 def slow(request: Request) -> Reply:
     """Answer the worker's first call with a command that takes its time."""
     if request.role == "worker" and len(request.body["messages"]) == 1:
-        return call("bash", command="echo begun > mark.txt; sleep 2; echo ended >> mark.txt")
+        return call("bash", command=SLOW)
     return answer(request)
 
 
@@ -28,25 +32,39 @@ def stage(tmp_path: Path) -> Stage:
     return Stage(tmp_path, tasks=1, script=slow)
 
 
-def wait_for(condition: object) -> None:
-    deadline = time.monotonic() + 120
-    while not condition():  # type: ignore[operator]
-        assert time.monotonic() < deadline, "it never came to that"
-        time.sleep(0.01)
-
-
 def mark(stage: Stage) -> Path:
     return stage.site.session() / "workspace" / "mark.txt"
+
+
+def wait_until_begun(stage: Stage) -> None:
+    def has_begun() -> bool:
+        there = stage.has_session() and mark(stage).exists()
+        return there and mark(stage).read_text("utf-8") == "begun\n"
+
+    wait_for(has_begun, "the slow command to begin")
+
+
+def send(pid: int, number: int) -> None:
+    """Send a signal and wait until it was taken: a second one would be lost in the first."""
+    os.kill(pid, number)
+
+    def is_taken() -> bool:
+        status = Path(f"/proc/{pid}/status").read_text("ascii")
+        waiting = next(line for line in status.splitlines() if line.startswith("ShdPnd"))
+        return not int(waiting.split()[1], 16) & (1 << (number - 1))
+
+    wait_for(is_taken, "the signal to be taken")
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_one_signal_stops_after_the_current_call(stage: Stage, number: int) -> None:
     with stage.server:
         pid = fork(stage.running())
-        wait_for(lambda: stage.has_session() and mark(stage).exists())
-        os.kill(pid, number)
+        wait_until_begun(stage)
+        send(pid, number)
+        mark(stage).with_name("end").touch()
         assert reap(pid) == 130
-        assert mark(stage).read_text(encoding="utf-8") == "begun\nended\n"
+        assert mark(stage).read_text(encoding="utf-8") == "begun\nend\n"
         events = read_lines(stage.log)
         assert events[-1]["payload"]["reason"] == "interrupted"
         assert events[-2]["type"] == "tool_result"
@@ -57,7 +75,7 @@ def test_one_signal_stops_after_the_current_call(stage: Stage, number: int) -> N
 def several(request: Request) -> Reply:
     """Answer the worker's first call with three commands at once, the first a slow one."""
     if request.role == "worker" and len(request.body["messages"]) == 1:
-        begin = call("bash", command="echo begun > mark.txt; sleep 1; echo ended >> mark.txt")
+        begin = call("bash", command=SLOW)
         return begin + call("bash", command="echo second >> mark.txt") + call("bash", command="ls")
     return answer(request)
 
@@ -66,10 +84,11 @@ def test_a_signal_is_heard_between_two_calls_of_one_answer(tmp_path: Path) -> No
     stage = Stage(tmp_path, tasks=1, script=several)
     with stage.server:
         pid = fork(stage.running())
-        wait_for(lambda: stage.has_session() and mark(stage).exists())
-        os.kill(pid, signal.SIGINT)
+        wait_until_begun(stage)
+        send(pid, signal.SIGINT)
+        mark(stage).with_name("end").touch()
         assert reap(pid) == 130
-        assert mark(stage).read_text(encoding="utf-8") == "begun\nended\n"
+        assert mark(stage).read_text(encoding="utf-8") == "begun\nend\n"
         assert [event["type"] for event in read_lines(stage.log)].count("tool_call") == 1
         assert stage.go_on() == 0
     calls = [event for event in read_lines(stage.log) if event["type"] == "tool_call"]
@@ -80,8 +99,8 @@ def test_a_signal_is_heard_between_two_calls_of_one_answer(tmp_path: Path) -> No
 def test_two_signals_stop_at_once_and_it_is_still_resumable(stage: Stage) -> None:
     with stage.server:
         pid = fork(stage.running())
-        wait_for(lambda: stage.has_session() and mark(stage).exists())
-        os.kill(pid, signal.SIGINT)
+        wait_until_begun(stage)
+        send(pid, signal.SIGINT)
         time.sleep(0.1)
         os.kill(pid, signal.SIGINT)
         assert reap(pid) == 130
@@ -122,9 +141,12 @@ def test_a_signal_is_heard_while_nobody_reads_what_is_printed(tmp_path: Path) ->
         )
         os.close(child_end)
         try:
-            wait_for(lambda: stage.has_session() and b'"model_call"' in stage.log.read_bytes())
+            wait_for(
+                lambda: stage.has_session() and b'"model_call"' in stage.log.read_bytes(),
+                "the first call of the model",
+            )
             state = Path(f"/proc/{process.pid}/stat")
-            wait_for(lambda: state.read_text().split(") ")[1][0] == "S")
+            wait_for(lambda: state.read_text().split(") ")[1][0] == "S", "it to wait")
             process.send_signal(signal.SIGINT)
             os.close(writer)
             with open(reader, "rb") as printed:

@@ -176,7 +176,7 @@ def test_nothing_a_probe_does_costs_the_worker_an_iteration_or_ends_the_run(site
         site.bundle(1),
         worker=[solve(1), submit(1)],
         evaluator=[*looks, accept()],
-        TILTH_VALIDATOR_TIMEOUT_SECONDS="6",
+        TILTH_VALIDATOR_TIMEOUT_SECONDS="20",
     )
     assert run.code == 0
     said = [look["content"] for look in run.of("evaluator_tool")]

@@ -132,6 +132,12 @@ def policy(root: Path, **changes: object) -> Policy:
     return Policy(**{**parts, **changes})
 
 
+def sleeping(word: str) -> bool:
+    """Tell whether anybody on the machine sleeps for just so long."""
+    found = subprocess.run(["pgrep", "-f", f"sleep {word}$"], capture_output=True, check=False)
+    return found.returncode == 0
+
+
 def outside(*argv: str, cwd: Path) -> str:
     """Run a command with no wall, as the user would."""
     done = subprocess.run(argv, cwd=cwd, capture_output=True, text=True, check=True, timeout=120)

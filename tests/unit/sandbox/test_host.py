@@ -40,7 +40,7 @@ def test_a_program_that_is_missing_is_said(place: Place) -> None:
 
 
 def test_a_timeout_ends_all_that_was_started_and_the_next_command_runs(place: Place) -> None:
-    finished = place.run("echo begun; setsid sleep 600 & sleep 600", timeout_s=1)
+    finished = place.run("echo begun; setsid sleep 600 & sleep 600", timeout_s=4)
     assert (finished.timed_out, finished.exit_code, finished.output) == (True, None, "begun\n")
     assert place.says("pgrep -c sleep || true") == "0"
 

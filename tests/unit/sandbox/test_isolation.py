@@ -5,16 +5,15 @@ from __future__ import annotations
 import contextlib
 import os
 import socket
-import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from support.sandbox_site import Place, bubblewrap
+from support.sandbox_site import Place, bubblewrap, sleeping
+from support.waiting import wait_for
 
 from tilth.base.errors import ToolError
 from tilth.sandbox.cgroup import open_cgroup
@@ -198,7 +197,7 @@ def test_a_timeout_ends_the_whole_tree(place: Place) -> None:
     finished = place.run(line, timeout_s=1)
 
     assert finished.timed_out
-    assert subprocess.run(["pgrep", "-f", f"sleep {word}"], check=False).returncode == 1
+    wait_for(lambda: not sleeping(word), "all it started to be gone")
 
 
 def test_what_a_command_leaves_running_ends_with_it(place: Place) -> None:
@@ -206,9 +205,7 @@ def test_what_a_command_leaves_running_ends_with_it(place: Place) -> None:
 
     assert place.says(f"setsid nohup sleep {word} >/dev/null 2>&1 & echo done") == "done"
 
-    deadline = time.monotonic() + 5
-    while subprocess.run(["pgrep", "-f", f"sleep {word}"], check=False).returncode == 0:
-        assert time.monotonic() < deadline
+    wait_for(lambda: not sleeping(word), "what it left to be gone")
 
 
 @pytest.mark.parametrize(("line", "code"), [("exit 7", 7), ("kill -TERM $$", 143)])

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import socket
-import subprocess
 from pathlib import Path
 
 import pytest
-from support.sandbox_site import SECRET, Place, real_wall
+from support.sandbox_site import SECRET, Place, real_wall, sleeping
+from support.waiting import wait_for
 
 from tilth.config.settings import SandboxChoice
 
@@ -92,4 +92,4 @@ def test_a_timeout_ends_the_whole_tree(place: Place) -> None:
     finished = place.run(f"setsid nohup sleep {word} & sleep {word}", timeout_s=1)
 
     assert finished.timed_out
-    assert subprocess.run(["pgrep", "-f", f"sleep {word}"], check=False).returncode == 1
+    wait_for(lambda: not sleeping(word), "all it started to be gone")

@@ -84,9 +84,11 @@ def test_nothing_is_left_running(tmp_path: Path, kind: str, ending: str) -> None
     leave = LEFTOVERS[kind].format(sleep=sleep, path=f"{os.path.dirname('/usr/bin/x')}/")
 
     # A newline, because `&` ends a command by itself and `;` may not follow it.
-    finished = bash(leave + ending.replace("; ", "\n"), tmp_path, timeout_s=0.3)
+    is_endless = ending.endswith("300")
+    timeout_s = 1.0 if is_endless else 60.0
+    finished = bash(leave + ending.replace("; ", "\n"), tmp_path, timeout_s)
 
-    assert finished.timed_out == ending.endswith("300")
+    assert finished.timed_out == is_endless
     assert running(sleep) == []
     assert our_children() <= before
 
@@ -181,7 +183,8 @@ def test_a_command_that_began_during_another_outlives_it(tmp_path: Path) -> None
 
         def begin() -> Finished:
             time.sleep(0.1)
-            return bash("(setsid sh -c 'sleep 0.3; echo late > f' &); sleep 0.5; cat f", tmp_path)
+            late = "(setsid sh -c 'sleep 0.3; echo late > f' &)"
+            return bash(f"{late}; until [ -s f ]; do sleep 0.05; done; cat f", tmp_path, 60)
 
         later = pool.submit(begin)
         bash("sleep 0.2", tmp_path)

@@ -56,10 +56,10 @@ def test_a_failing_command_is_data_with_its_exit_code(
 
 
 def test_a_timeout_is_said_plainly(tmp_path: Path) -> None:
-    outcome = bash(tmp_path, "echo begun; sleep 300", timeout=1)
+    outcome = bash(tmp_path, "echo begun; sleep 300", timeout=3)
 
     assert outcome.content == (
-        "begun\n[timed out after 1 s; the command and all it started were ended]"
+        "begun\n[timed out after 3 s; the command and all it started were ended]"
     )
     assert outcome.is_error
     assert outcome.exit_code is None
