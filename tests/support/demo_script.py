@@ -235,6 +235,7 @@ def _cleaned(line: dict[str, Any]) -> dict[str, Any]:
         payload["settings"] |= {
             "TILTH_HOME": "/demo",
             "TILTH_SESSIONS_DIR": "/demo/sessions",
+            "TILTH_PYTHON": "auto",
             **{name: "" for name in payload["settings"] if name.endswith("_BASE_URL")},
         }
     elif line["type"] == "prompt_assembled":

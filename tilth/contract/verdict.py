@@ -53,38 +53,24 @@ class Proof(StrEnum):
 
 
 class Verdict(Value):
-    """Hold the evaluator's answer; what it found stands before what it makes of it."""
+    """Hold the evaluator's answer; what it found stands before what it makes of it.
+
+    What each field is for stands in `prompts/evaluator.md`, and is not said twice.
+    """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
-    concern: str = Field(description="One to three sentences: what decides, in concrete terms.")
-    evidence: tuple[str, ...] = Field(
-        default=(), description="Pointers, `<file>:<symbol>` or a test's name."
-    )
-    probe: str | None = Field(
-        default=None,
-        description=(
-            "On reject alone: the text of a pytest file that fails on this tree because of the "
-            "concern. It is run."
-        ),
-    )
+    concern: str
+    evidence: tuple[str, ...] = ()
+    probe: str | None = None
     verdict: Decision
-    rejection_category: RejectionCategory | None = Field(
-        default=None, description="On reject alone: the one that fits best."
-    )
-    next_step: str | None = Field(
-        default=None, description="On reject alone: the one change that would settle it."
-    )
-    score: int | None = Field(
-        default=None, ge=0, le=100, description="How far this is a proper solution, 0 to 100."
-    )
+    rejection_category: RejectionCategory | None = None
+    next_step: str | None = None
+    score: int | None = Field(default=None, ge=0, le=100)
     resolved: tuple[str, ...] = Field(
-        default=(), description="Ids of earlier concerns (C1, C2) that are now settled."
+        default=(), description="Ids of earlier concerns (C1, C2) now settled."
     )
-    seed_concern: str | None = Field(
-        default=None,
-        description="A weakness of the acceptance tests, which are not the worker's: for a person.",
-    )
+    seed_concern: str | None = None
 
     @model_validator(mode="before")
     @classmethod
@@ -151,7 +137,7 @@ def _score(value: Any) -> int:
     return int(Decimal(written[1]).quantize(Decimal(1), ROUND_HALF_EVEN))
 
 
-_ABOUT = "Give your verdict on this task. Call it exactly once; it is the only way to answer."
+_ABOUT = "Give your verdict, once; it is the only way to answer."
 SUBMIT_VERDICT_AND_PROBE = ToolSpec.of("submit_verdict", _ABOUT, Verdict)
 
 

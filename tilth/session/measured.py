@@ -19,7 +19,7 @@ from tilth.config.settings import Settings
 from tilth.contract.case import Case
 from tilth.contract.prd import Task
 from tilth.session.store import Journal, make_private
-from tilth.task.briefs import EvaluatorView, evaluator_message
+from tilth.task.briefs import EvaluatorView, evaluator_message, render
 from tilth.task.evaluator_tools import offered_tools
 from tilth.task.review import review_conversation
 from tilth.tools import Toolbox
@@ -76,7 +76,8 @@ def prompt_sha256(settings: Settings) -> str:
     message = evaluator_message(blank, "word")
     asked = review_conversation(message, id="", model="", max_tokens=0, tools=specs)
     # The threshold decides beside the words: an accept below it is a reject.
-    return hash_of([asked.request(), settings.eval_threshold])
+    later = render("prior-iterations", verdicts="")
+    return hash_of([asked.request(), later, settings.eval_threshold])
 
 
 def hash_of(asked: Any) -> str:

@@ -233,7 +233,7 @@ def evaluator_message(view: EvaluatorView, nonce: str) -> str:
         upstream=_blocked("What this task builds on", _upstream(view.upstream), block),
         conventions=_section("Conventions of this project", "\n\n".join(conventions)),
         mutants=_blocked("Faults planted in the change", view.mutants, block),
-        ledger=_blocked("Prior iterations on this task", format_ledger(view.ledger), block),
+        ledger=_prior_iterations(view.ledger, block),
         probes=_section("Your earlier probes on this change", view.probes),
         turns=_turns_note(view.turns),
         score_note=_score_note(view.threshold),
@@ -273,6 +273,15 @@ def _blocked(heading: str, body: str, block: Callable[[str, str], str]) -> str:
     return _section(heading, block(heading.lower(), body)) if body else ""
 
 
+def _prior_iterations(ledger: Sequence[LedgerEntry], block: Callable[[str, str], str]) -> str:
+    """Show earlier verdicts with what to make of them; a first review needs neither."""
+    if not ledger:
+        return ""
+    heading = "Prior iterations on this task"
+    verdicts = block(heading.lower(), format_ledger(ledger))
+    return _section(heading, render("prior-iterations", verdicts=verdicts).rstrip())
+
+
 def _sections(parts: Iterable[tuple[str, str]]) -> str:
     return "".join(_section(heading, body) for heading, body in parts)
 
@@ -291,6 +300,8 @@ def _change_note(diff: str, block: Callable[[str, str], str]) -> str:
     named = block("changed files", listing(files)) if files else "No file was changed."
     head = f"Every file that was changed, with the lines added and removed:\n\n{named}\n\n"
     if len(diff) <= DIFF_LIMIT:
+        # The whole diff of one file says all that the list would.
+        head = "" if len(files) == 1 else head
         return f"{head}The whole cumulative diff of this task:"
     missing = block("left out", left_out(files, DIFF_LIMIT))
     return (

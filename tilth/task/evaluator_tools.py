@@ -28,13 +28,13 @@ from tilth.task.tool_outcome import ToolOutcome
 class ProbeArguments(Value):
     """Hold the text of one pytest file."""
 
-    test: str = Field(description="The whole text of one pytest file.")
+    test: str = Field(description="Its whole text.")
 
 
 RUN_PROBE = ToolSpec.of(
     "run_probe",
-    "Run one pytest file on a copy of the judged tree, as the checks were run, and get what pytest "
-    "reported. It stands in tests/, can import the project, and changes nothing.",
+    "Run one pytest file in tests/ of a copy of the judged tree, as the checks were run. It can "
+    "import the project and changes nothing. Gives what pytest reported.",
     ProbeArguments,
 )
 

@@ -31,9 +31,8 @@ _PATH = "Relative to the worktree root."
 _BOM = b"\xef\xbb\xbf"
 
 READ_FILE = (
-    f"Read a text file, without line numbers: at most {DEFAULT_LINES} lines and "
-    f"{MAX_READ_CHARS // 1000} KB at a time, lines cut at {MAX_LINE_CHARS} characters. It says how "
-    "to read on."
+    f"Read a text file without line numbers: at most {DEFAULT_LINES} lines and "
+    f"{MAX_READ_CHARS // 1000} KB, lines cut at {MAX_LINE_CHARS} characters. Says how to read on."
 )
 WRITE_FILE = (
     "Write a whole text file: a new one, with its directories, or in the place of what was there. "
@@ -49,8 +48,8 @@ class ReadArguments(Value):
     """Name a file and the lines wanted of it."""
 
     path: str = Field(description=_PATH)
-    offset: int | None = Field(None, ge=1, description="First line to show, from 1.")
-    limit: int | None = Field(None, ge=1, description="How many lines to show.")
+    offset: int | None = Field(None, ge=1, description="First line, from 1.")
+    limit: int | None = Field(None, ge=1)
 
 
 class WriteArguments(Value):

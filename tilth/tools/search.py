@@ -23,30 +23,30 @@ GREP_TIMEOUT_S = 20.0
 _KEEP_BYTES = 64 * 1024
 _MAX_PATTERN_CHARS = 2000
 
-_LEFT_OUT = "Version control, caches, virtual environments and node_modules are left out."
 GLOB = (
-    "Find files by name, e.g. `src/**/*.py`: `**` is any number of directories, `*`, `?` and "
-    f"`[abc]` stay within one name. Gives sorted paths, at most {MAX_FILES}. {_LEFT_OUT}"
+    "Find files by name below `path` or the root, e.g. `src/**/*.py`; `*`, `?` and `[abc]` stay "
+    f"within one name. Gives at most {MAX_FILES} sorted paths. Version control, caches, virtual "
+    "environments and node_modules are left out."
 )
 GREP = (
-    "Search the lines of text files with a Python regular expression. Gives `path:line: text`, at "
-    f"most {MAX_MATCHES} matches. Leaves out what `glob` leaves out."
+    "Search the lines of text files with a Python regular expression. Gives at most "
+    f"{MAX_MATCHES} matches, `path:line: text`. Leaves out what `glob` does."
 )
 
 
 class GlobArguments(Value):
     """Give a file name pattern and where to start."""
 
-    pattern: str = Field(description="Relative to `path`.")
-    path: str | None = Field(None, description="Where to start; without it, the root.")
+    pattern: str
+    path: str | None = None
 
 
 class GrepArguments(Value):
     """Give a regular expression and where to look for it."""
 
     pattern: str
-    path: str | None = Field(None, description="Directory or file; without it, all.")
-    glob: str | None = Field(None, description="Only files that match, e.g. `*.py`.")
+    path: str | None = Field(None, description="Directory or file.")
+    glob: str | None = Field(None, description="Only such files.")
 
 
 @dataclass(frozen=True)
