@@ -20,7 +20,7 @@ from support.viewer_site import Viewer, served
 
 EVENTS = 300
 
-expect.set_options(timeout=60_000)
+expect.set_options(timeout=chromium.PATIENCE_MS)
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +78,7 @@ def viewer(running: Running) -> Iterator[Viewer]:
 
 @pytest.fixture
 def page(browser: Browser) -> Iterator[Page]:
-    context = browser.new_context(viewport={"width": 1280, "height": 800})
+    context = chromium.new_context(browser)
     faults: list[str] = []
     page = context.new_page()
     page.on("pageerror", lambda error: faults.append(str(error)))

@@ -30,9 +30,7 @@ PLACES = {
     "seq=42": (".detail pre", 2),
 }
 
-
-# As long as it takes: how quick it is, is measured elsewhere.
-expect.set_options(timeout=60_000)
+expect.set_options(timeout=chromium.PATIENCE_MS)
 
 
 @pytest.fixture(scope="module")
@@ -114,7 +112,7 @@ def way(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def context(browser: Browser) -> Iterator[BrowserContext]:
-    context = browser.new_context(viewport={"width": 1280, "height": 800})
+    context = chromium.new_context(browser)
     yield context
     context.close()
 

@@ -10,10 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser
+    from playwright.sync_api import Browser, BrowserContext
 
 BROWSER_TESTS = Path(__file__).parents[1] / "browser"
 _NAMES = ("chromium", "chromium-browser")
+# As long as it takes: how quick it is, is measured elsewhere.
+PATIENCE_MS = 120_000
 
 
 def why_not() -> str:
@@ -40,6 +42,15 @@ def browser() -> Iterator[Browser]:
     program = next(filter(None, map(shutil.which, _NAMES)))
     with sync_playwright() as playwright:
         # Debian's Chromium will not start as root otherwise; it is given our own pages alone.
-        started = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        started = playwright.chromium.launch(
+            executable_path=program, args=["--no-sandbox"], timeout=PATIENCE_MS
+        )
         yield started
         started.close()
+
+
+def new_context(browser: Browser) -> BrowserContext:
+    """Open a window, with a store of its own."""
+    context = browser.new_context(viewport={"width": 1280, "height": 800})
+    context.set_default_timeout(PATIENCE_MS)
+    return context

@@ -12,7 +12,7 @@ from support.flow_site import Site
 from support.messages_api import MessagesServer
 from support.warm_start import warm_tilth
 
-PATIENCE_S = 60
+PATIENCE_S = 120
 
 
 def command_environ(site: Site, server: MessagesServer) -> dict[str, str]:
