@@ -291,7 +291,15 @@ def test_search_finds_what_is_not_drawn_and_filters_narrow_it(on_long: Tab) -> N
     expect(page.get_by_text("1 event")).to_be_visible()
     page.locator(".row").click()
     expect(page.locator(".detail")).to_contain_text("part 70 of T-019 ran")
+    expect(page.locator(".detail mark").first).to_have_text("part 70 of T-019 ran")
+    expect(page.locator(".detail mark").first).to_be_in_viewport()
+    for theme in ("light", "dark"):
+        page.emulate_media(color_scheme=theme)
+        assert page.evaluate(CONTRAST) == []
+    page.get_by_role("searchbox").fill("TOOL_res")
+    expect(page.locator(".row .type mark").first).to_have_text("tool_res")
     page.get_by_role("searchbox").fill("")
+    expect(page.locator("mark")).to_have_count(0)
     page.get_by_label("Task").select_option("T-003")
     page.get_by_label("Kind").select_option("tool")
     expect(page.locator(".row .in").first).to_have_text("T-003")
@@ -328,6 +336,9 @@ def test_hostile_texts_are_drawn_as_text_wherever_they_stand(on_hostile: Tab) ->
         expect(page.locator(".detail h2")).to_contain_text(f"#{seq}")
         expect(page.locator(".detail pre").first).to_be_visible()
         assert page.evaluate("window.hits") == 0
+    page.get_by_role("searchbox").fill("<IMG src=x")
+    expect(page.locator(".row .line mark").first).to_have_text("<img src=x")
+    expect(page.locator(".detail mark").first).to_have_text("<img src=x")
     bad = (
         "#page :is(script, img, iframe, object, embed, video, link, meta, base, form, style, math)"
     )

@@ -12,6 +12,7 @@ MODULES = (
     "vendor/preact-htm.js",
     "words.js",
     "glossary.js",
+    "marks.js",
     "data.js",
     "charts.js",
     "diff.js",

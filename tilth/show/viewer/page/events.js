@@ -2,6 +2,7 @@
 
 import { html, useEffect, useLayoutEffect, useRef, useState } from "./vendor/preact-htm.js";
 import { AGAIN_MS, PAGE } from "./data.js";
+import { Marked } from "./marks.js";
 import { Verbatim } from "./task.js";
 import { clock, counted, day } from "./words.js";
 
@@ -9,6 +10,7 @@ import { clock, counted, day } from "./words.js";
 const NARROW = "(max-width: 720px)";
 const HEIGHTS = { wide: 24, narrow: 44 };
 const MARGIN = 10;
+const MARKS_A_ROW = 5;
 // Browsers cannot draw taller elements; beyond this the scroll bar is stretched over the rows.
 const TALLEST = 8_000_000;
 
@@ -67,8 +69,9 @@ function usePages(source, session, filter, grown) {
   };
 }
 
-function Row({ row, index, top, height, chosen, onChoose }) {
+function Row({ row, q, index, top, height, chosen, onChoose }) {
   const style = { transform: `translateY(${top}px)`, height: `${height}px` };
+  const marked = (text) => html`<${Marked} text=${text} q=${q} most=${MARKS_A_ROW} />`;
   if (!row) return html`<div class="row empty" style=${style}>…</div>`;
   return html`<div
     class=${`row ${row.kind} ${chosen ? "chosen" : ""} ${row.loud ? "loud" : ""}`}
@@ -80,9 +83,9 @@ function Row({ row, index, top, height, chosen, onChoose }) {
   >
     <span class="seq">${row.seq}</span>
     <span class="at">${clock(row.at, true)}</span>
-    <span class="in">${row.task || ""}</span>
-    <span class="type">${row.type}</span>
-    <span class="line">${row.line}</span>
+    <span class="in">${marked(row.task || "")}</span>
+    <span class="type">${marked(row.type)}</span>
+    <span class="line">${marked(row.line)}</span>
   </div>`;
 }
 
@@ -114,7 +117,7 @@ export function Events({ source, session, filter, seq, grown, onChoose, position
   const rows = [];
   for (let index = first; index < last; index += 1) {
     const row = book.row(index);
-    rows.push(html`<${Row} key=${index} row=${row} index=${index}
+    rows.push(html`<${Row} key=${index} row=${row} q=${filter.q} index=${index}
       height=${height} top=${index * height - offset + view.top} chosen=${row && row.seq === seq} onChoose=${onChoose} />`);
   }
   return html`<div class="events">
@@ -127,7 +130,8 @@ export function Events({ source, session, filter, seq, grown, onChoose, position
   </div>`;
 }
 
-export function Detail({ source, session, seq, onTask, onClose }) {
+export function Detail({ source, session, seq, q, onTask, onClose }) {
+  const box = useRef(null);
   const [event, setEvent] = useState(null);
   const [error, setError] = useState("");
   useEffect(() => {
@@ -139,11 +143,15 @@ export function Detail({ source, session, seq, onTask, onClose }) {
     );
     return () => { current = false; };
   }, [session, seq]);
+  useEffect(() => {
+    const hit = box.current && box.current.querySelector("mark");
+    if (hit) hit.scrollIntoView({ block: "nearest" });
+  }, [event, q]);
   if (error) return html`<aside class="detail"><p class="failed">${error}</p></aside>`;
   if (!event || event.seq !== seq) return html`<aside class="detail"><p class="quiet">Reading event ${seq} …</p></aside>`;
-  return html`<aside class="detail" aria-label=${`Event ${seq}`}>
+  return html`<aside class="detail" ref=${box} aria-label=${`Event ${seq}`}>
     <header>
-      <h2>${event.type} <a href=${`#seq=${seq}`}>#${seq}</a></h2>
+      <h2><${Marked} text=${event.type} q=${q} /> <a href=${`#seq=${seq}`}>#${seq}</a></h2>
       <button class="link" onClick=${onClose}>close</button>
     </header>
     <p class="quiet">
@@ -151,8 +159,8 @@ export function Detail({ source, session, seq, onTask, onClose }) {
       ${event.task && html` · <button class="link" onClick=${() => onTask(event.task)}>${event.task}</button>`}
       ${event.iter ? ` · iteration ${event.iter}` : ""}
     </p>
-    ${event.lines.map((line) => html`<p class="verbatim">${line}</p>`)}
-    <${Verbatim} text=${event.text} />
-    ${event.about && html`<${Verbatim} text=${event.about} />`}
+    ${event.lines.map((line) => html`<p class="verbatim"><${Marked} text=${line} q=${q} /></p>`)}
+    <${Verbatim} text=${event.text} q=${q} />
+    ${event.about && html`<${Verbatim} text=${event.about} q=${q} />`}
   </aside>`;
 }

@@ -257,7 +257,7 @@ function Page({ source }) {
     ${place.view === "events" && html`<main class=${place.seq ? "log split" : "log"}>
       <${Filters} filter=${filter} tasks=${overview.tasks} search=${search} onFilter=${refine} onEnter=${() => chosen.pick(0)} />
       <${Events} ...${shared} filter=${filter} seq=${place.seq} grown=${grown} position=${chosen.at} onChoose=${chosen.choose} />
-      ${place.seq && html`<${Detail} ...${shared} seq=${place.seq} onTask=${openTask} onClose=${() => goTo({ events: true })} />`}
+      ${place.seq && html`<${Detail} ...${shared} seq=${place.seq} q=${filter.q} onTask=${openTask} onClose=${() => goTo({ events: true })} />`}
     </main>`}
     ${help && html`<${Keys} onClose=${() => setHelp(false)} />`}`;
 }

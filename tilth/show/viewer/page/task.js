@@ -2,15 +2,17 @@
 
 import { html, useEffect, useState } from "./vendor/preact-htm.js";
 import { Diff } from "./diff.js";
+import { Marked, firstHit } from "./marks.js";
 import { MARKS, TAMPERED, clock, counted, money } from "./words.js";
 
 const LONG = 1500;
 const PIECE = 40;
 
-export function Verbatim({ text, isWhole = false }) {
+// What is looked for is marked, and a text is not cut before it.
+export function Verbatim({ text, q = "", isWhole = false }) {
   const [whole, setWhole] = useState(isWhole);
-  const cut = !whole && text.length > LONG;
-  return html`<pre class="verbatim">${cut ? `${text.slice(0, LONG)}\n…` : text}</pre>
+  const cut = !whole && text.length > LONG && firstHit(text, q) < LONG;
+  return html`<pre class="verbatim"><${Marked} text=${cut ? `${text.slice(0, LONG)}\n…` : text} q=${q} /></pre>
     ${cut && html`<button class="link" onClick=${() => setWhole(true)}>show all ${text.length.toLocaleString("en")} characters</button>`}`;
 }
 
