@@ -175,6 +175,11 @@ def test_what_is_found_stands_before_what_is_made_of_it() -> None:
     assert SUBMIT_VERDICT.input_schema["required"] == ["concern", "verdict"]
 
 
+@pytest.mark.parametrize("said", [ACCEPT, REJECT], ids=["accept", "reject"])
+def test_a_verdict_is_the_same_in_whatever_order_it_is_written(said: dict[str, Any]) -> None:
+    assert read(dict(reversed(said.items()))) == read(said)
+
+
 def test_a_weak_seed_test_is_a_word_to_a_person_and_no_part_of_the_entry() -> None:
     verdict = read(ACCEPT | {"seed_concern": "It never tries an empty list."})
     assert verdict.seed_concern == "It never tries an empty list."

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support.measurements import measured
 
 from tilth.base.rate import Rate
 from tilth.config.settings import Settings, load
+from tilth.contract.verdict import SUBMIT_VERDICT
+from tilth.model.messages import ToolSpec
 from tilth.session.measured import EVAL_CHECKS, figures, hash_of, newest, prompt_sha256
+from tilth.task.review import review_conversation
 
 
 def settings(home: Path, **given: str) -> Settings:
@@ -60,8 +64,26 @@ def test_what_does_not_change_the_question_leaves_it(tmp_path: Path) -> None:
     assert prompt_sha256(other) == prompt_sha256(settings(tmp_path))
 
 
-def test_the_order_of_what_is_asked_for_is_part_of_the_question() -> None:
-    assert hash_of({"concern": 1, "verdict": 2}) != hash_of({"verdict": 2, "concern": 1})
+def asked_with(verdict: ToolSpec) -> dict[str, Any]:
+    """Give a review's request as it is sent, but for the change."""
+    return review_conversation("-", id="", model="", max_tokens=0, tools=(verdict,)).request()
+
+
+def test_asking_for_the_verdict_first_is_another_question_with_figures_of_its_own(
+    tmp_path: Path,
+) -> None:
+    schema = SUBMIT_VERDICT.input_schema
+    fields = {"verdict": schema["properties"]["verdict"], **schema["properties"]}
+    first = {"input_schema": {**schema, "properties": fields}}
+    now, turned = asked_with(SUBMIT_VERDICT), asked_with(SUBMIT_VERDICT.model_copy(update=first))
+    # The same words in another order, which only those who compare without order take for one.
+    assert turned == now
+    assert hash_of(turned) != hash_of(now)
+    measured(tmp_path, "m", false_accept=Rate.share(1, 5))
+    measured(tmp_path, "m", prompt_sha256=hash_of(turned), false_accept=Rate.share(6, 6))
+    known = newest(settings(tmp_path), "m")
+    assert known is not None
+    assert known.false_accept == Rate.share(1, 5)
 
 
 def test_lines_that_cannot_be_read_are_passed_over(tmp_path: Path) -> None:

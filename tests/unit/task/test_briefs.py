@@ -289,6 +289,30 @@ def test_the_evaluator_sees_all_that_is_meant_for_it() -> None:
     assert "a learned thing" not in message
 
 
+def test_the_contract_comes_first_the_claim_after_the_change_and_evidence_after_the_claim() -> None:
+    message = evaluator_message(evaluator_view(mutants="Faults planted: 1."), NONCE)
+    assert re.findall(r"^## (.+)$", message, re.M) == [
+        "Acceptance criteria",
+        "The change",
+        "The worker's case (a claim: test it)",
+        "Acceptance tests of this task",
+        "What the checks said",
+        "Before the change",
+        "Tampering and suppressions",
+        "What this task builds on",
+        "Conventions of this project",
+        "Faults planted in the change",
+        "Prior iterations on this task",
+    ]
+
+
+@pytest.mark.parametrize("can_look", [True, False])
+def test_what_is_found_is_asked_for_before_what_is_made_of_it(can_look: bool) -> None:
+    system = evaluator_system(can_look=can_look)
+    fields = re.findall(r"^- `(concern|evidence|verdict|next_step|score)`", system, re.M)
+    assert fields == ["concern", "evidence", "verdict", "next_step", "score"]
+
+
 def test_a_diff_that_was_cut_is_said_to_be_cut() -> None:
     whole = evaluator_message(evaluator_view(diff="x" * DIFF_LIMIT), NONCE)
     assert "The whole cumulative diff" in whole
