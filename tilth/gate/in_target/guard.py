@@ -43,6 +43,7 @@ _RUNNER = (
     "pluggy",
     "unittest.case",
 )
+_HOOK = "pytest_"
 # Importing them does something, or pytest itself puts hooks of its own there.
 _NOT_HELD = frozenset(
     {"antigravity", "this", "idlelib", "turtle", "sys", "threading", "warnings", "__future__"}
@@ -60,11 +61,14 @@ class Guard:
         for name in _own_plugins():
             importlib.import_module(name)
         self._held = held
-        self._parts = _machinery()
+        machinery, runner = list(pieces(_modules(_MACHINERY))), _modules(_RUNNER)
+        self._parts = {place: part for place, _, part in machinery}
         self._own = {
-            (id(part.inner), name.rpartition(".")[2]) for (_, name), part in self._parts.items()
+            (id(part.inner), name.rpartition(".")[2])
+            for (_, name), part in self._parts.items()
+            if _HOOK in name
         }
-        self._runner = placed(pieces(_modules(_RUNNER)))
+        self._runner = placed(piece for piece in machinery if piece[0][0] in runner)
         self._library = placed(pieces(_library_modules(library)))
         self._tests: list[tuple[str, Any, types.CodeType]] = []
         self.replaced: set[str] = set()
@@ -124,17 +128,22 @@ class Guard:
 
     def look(self, manager: pytest.PytestPluginManager) -> None:
         """Name what was replaced, and every hook in force."""
-        now = _machinery()
-        for place in {*self._parts, *now}:
-            held, found = self._parts.get(place), now.get(place)
+        now, parts = {place: part for place, _, part in pieces(_modules(_MACHINERY))}, self._parts
+        for place, found in now.items():
+            held = parts.get(place)
+            if held is not None and held.value is found.value and held.code is found.code:
+                continue
             if not self._stands(place, held, found):
+                self.replaced.add(".".join(place))
+        for place in parts.keys() - now.keys():
+            if not self._stands(place, parts[place], None):
                 self.replaced.add(".".join(place))
         for nodeid, function, code in self._tests:
             if function.__code__ is not code:
                 self.replaced.add(f"the code of {nodeid}")
         own: set[str] = set()
         for hook, caller in vars(manager.hook).items():
-            for implementation in caller.get_hookimpls() if hook.startswith("pytest_") else ():
+            for implementation in caller.get_hookimpls() if hook.startswith(_HOOK) else ():
                 own.update(self._own_hook(hook, Part(implementation.function)))
         self.hooks = own if self.hooks is None else self.hooks & own
 
@@ -163,11 +172,6 @@ def _own_plugins() -> list[str]:
     from _pytest import config
 
     return ["unittest.case", *(f"_pytest.{name}" for name in sorted(config.builtin_plugins))]
-
-
-def _machinery() -> dict[tuple[str, str], Part]:
-    """Hold the functions and classes that tests are run and told by."""
-    return {place: part for place, _, part in pieces(_modules(_MACHINERY))}
 
 
 def _modules(names: Iterable[str]) -> dict[str, types.ModuleType]:

@@ -18,9 +18,14 @@ CALLABLE = (type, types.FunctionType, types.BuiltinFunctionType)
 class Part:
     """Hold one function or class and its code."""
 
+    __slots__ = ("code", "inner", "value")
+
     def __init__(self, value: Any) -> None:
         self.value = value
-        self.inner = getattr(value, "__func__", None) or getattr(value, "fget", None) or value
+        self.inner: Any = value
+        # Plain functions and classes wrap nothing: every run asks thousands of them.
+        if type(value) is not types.FunctionType and not isinstance(value, type):
+            self.inner = getattr(value, "__func__", None) or getattr(value, "fget", None) or value
         self.code: types.CodeType | None = getattr(self.inner, "__code__", None)
 
     def is_same(self, other: Part) -> bool:
