@@ -6,9 +6,10 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from tilth.base.errors import ToolError, UserError
+from tilth.base.errors import ToolError
 from tilth.gate.export import Runtime, open_bare
 from tilth.gate.in_target import importable
+from tilth.gate.interpreter import unable
 from tilth.gate.shadowing import Importable
 
 
@@ -17,11 +18,9 @@ def read_importable(runtime: Runtime, timeout_s: float) -> Importable:
     with open_bare(runtime) as export:
         script = export.root / "importable.py"
         script.write_bytes(Path(importable.__file__).read_bytes())
+        said = ""
         try:
-            finished = export.run((str(runtime.python), "-I", "-B", str(script)), timeout_s)
-            return Importable.model_validate_json(finished.output)
+            said = export.run((str(runtime.python), "-I", "-B", str(script)), timeout_s).output
+            return Importable.model_validate_json(said)
         except (ToolError, ValidationError) as error:
-            raise UserError(
-                f"{runtime.python} cannot say what it can import ({error}): "
-                "set TILTH_PYTHON to the project's Python"
-            ) from error
+            raise unable(runtime.python, "say what it can import", said or error) from error

@@ -19,6 +19,7 @@ from pathlib import Path, PurePosixPath
 from pydantic import ValidationError
 
 from tilth.base.errors import ToolError, UserError
+from tilth.base.values import describe_faults
 from tilth.gate import in_target
 from tilth.gate.export import Export
 from tilth.gate.overlay import place
@@ -148,7 +149,8 @@ def _believed(report: Path, key: bytes, export: Export) -> PytestRun | None:
         run = PytestRun.model_validate(record)
         return run.model_copy(update={"rewritten": export.rewritten()})
     except ValidationError as error:
-        raise UserError(f"{python} runs a pytest whose report cannot be read: {error}") from error
+        why = describe_faults(error)
+        raise UserError(f"{python} runs a pytest whose report cannot be read: {why}") from error
 
 
 def _read(path: Path) -> bytes:

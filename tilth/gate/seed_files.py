@@ -10,9 +10,10 @@ from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
-from tilth.base.errors import ToolError, UserError
+from tilth.base.errors import ToolError
 from tilth.gate.export import Runtime, open_bare
 from tilth.gate.in_target import seed_reading
+from tilth.gate.interpreter import unable
 from tilth.gate.pristine import SeedReading, read_here
 
 _READINGS = TypeAdapter(dict[str, SeedReading])
@@ -30,11 +31,9 @@ def read_seeds(
         packed = {name: base64.b64encode(content).decode() for name, content in files.items()}
         asked.write_text(json.dumps(packed))
         argv = (str(runtime.python), "-I", "-B", str(script), str(asked), str(answered))
+        said = ""
         try:
-            export.run(argv, timeout_s)
+            said = export.run(argv, timeout_s).output
             return _READINGS.validate_json(answered.read_bytes())
         except (ToolError, OSError, ValidationError) as error:
-            raise UserError(
-                f"{runtime.python} cannot read the tests ({error}): "
-                "set TILTH_PYTHON to the project's Python"
-            ) from error
+            raise unable(runtime.python, "read the tests", said or error) from error

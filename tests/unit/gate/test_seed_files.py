@@ -9,6 +9,7 @@ from support.gate_project import RIGHT, SEED, Project, report
 from support.newer_pythons import Newer, newer_kinds
 
 from tilth.base.errors import UserError
+from tilth.gate.importable import read_importable
 from tilth.gate.seed_files import read_seeds
 from tilth.interview.criteria import named_criteria
 from tilth.interview.rules import text_problems
@@ -56,8 +57,14 @@ def test_a_test_that_is_dropped_is_noticed_in_a_newer_python(tmp_path: Path, new
 
 def test_an_interpreter_that_cannot_read_is_named_with_the_fix(tmp_path: Path) -> None:
     broken = tmp_path / "python"
-    broken.write_text("#!/bin/sh\nexit 3\n")
+    broken.write_text("#!/bin/sh\necho no library\necho of mine\nexit 3\n")
     broken.chmod(0o755)
     runtime = Project(tmp_path / "p", {SEED: TEST}).gate(python=broken)._runtime
-    with pytest.raises(UserError, match="set TILTH_PYTHON"):
-        read_seeds(runtime, {"a.py": b""}, 30.0)
+    for ask in (
+        lambda: read_seeds(runtime, {"a.py": b""}, 30.0),
+        lambda: read_importable(runtime, 30.0),
+    ):
+        with pytest.raises(UserError) as caught:
+            ask()
+        assert "(no library of mine): set TILTH_PYTHON to" in str(caught.value)
+        assert "\n" not in str(caught.value)
