@@ -109,7 +109,9 @@ def _caps(
     state: SessionState, limits: Mapping[str, str], until: datetime | None
 ) -> tuple[Cap, ...]:
     began = read_moment(state.starts[-1].ts if state.starts else "")
-    ended = until or read_moment(state.updated or "")
+    # What a person did with it after its stop is no part of the start.
+    last = state.ended if state.stopped else state.updated
+    ended = until or read_moment(last or "")
     minutes = (ended - began).total_seconds() / 60 if began and ended else 0.0
     deadline = read_moment(state.starts[-1].until or "") if state.starts else None
     if deadline is None and state.starts:

@@ -12,7 +12,7 @@ from support.session_files import HOSTILE, Noon, Shelf, append_line, log_of, sna
 
 from tilth.base.errors import CorruptSession, UnknownSession
 from tilth.contract.outcomes import StopReason
-from tilth.log.events import OperatorRequested, SessionResume, TaskDone
+from tilth.log.events import OperatorRequested, SessionResume, Taken, TaskDone
 from tilth.show.info import info
 
 OLDER = "20261115-010101-0a0a0a"
@@ -298,3 +298,14 @@ def test_looking_changes_nothing(shelf: Shelf, capsys: pytest.CaptureFixture[str
     listed(shelf, capsys)
     detailed(shelf, capsys)
     assert snapshot(shelf.root) == before
+
+
+def test_a_start_lasts_until_it_stops_and_not_until_its_work_is_taken(
+    shelf: Shelf, capsys: pytest.CaptureFixture[str]
+) -> None:
+    took = Taken(branch="main", before="a", after="b", tasks=("T-001",), commits=(), how="anew")
+    hours = ("01:00:00", "01:01:30", "09:00:00")
+    log = zip(log_of(session_start(), stop(), took), hours, strict=True)
+    shelf.add(events=[event._replace(ts=f"2026-11-16T{hour}.000Z") for event, hour in log])
+    said = {cap["name"]: cap["used"] for cap in document(shelf, capsys, SESSION)["caps"]}
+    assert said["time"] == 1.5
