@@ -8,9 +8,7 @@ import sys
 
 def main() -> None:
     """Run the command line."""
-    if sys.stdout is None:
-        # Started with its output closed: what is printed goes nowhere, as was asked for.
-        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115  # held to the end
+    hold_streams()
 
     from tilth.cli.app import app
     from tilth.show.pen import speak_plainly
@@ -18,6 +16,28 @@ def main() -> None:
     speak_plainly(sys.stdout)
     speak_plainly(sys.stderr)
     app()
+
+
+def hold_streams() -> None:
+    """Put nothing in the place of a standard stream that was closed when this was started.
+
+    What is printed there goes nowhere, as was asked for, and what is read there is empty. Otherwise
+    the next file that is opened would take its number, and a child would write into that file.
+    """
+    for number, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
+        if getattr(sys, name) is None:
+            _open_nothing_as(number)
+            held = open(number, mode, encoding="utf-8", closefd=False)  # noqa: SIM115  # to the end
+            setattr(sys, name, held)
+
+
+def _open_nothing_as(number: int) -> None:
+    nothing = os.open(os.devnull, os.O_RDWR)
+    if nothing == number:
+        os.set_inheritable(number, True)
+    else:
+        os.dup2(nothing, number)
+        os.close(nothing)
 
 
 if __name__ == "__main__":

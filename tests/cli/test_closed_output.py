@@ -1,4 +1,4 @@
-"""Output that cannot be written: one clear line, never a traceback."""
+"""Streams that cannot be used: one clear line, never a traceback, and the same exit code."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from support.session_files import Shelf
 
 
 @pytest.mark.parametrize("redirection", [">&-", ">/dev/full"])
@@ -16,12 +17,54 @@ def test_output_that_cannot_be_written_is_no_internal_error(
 ) -> None:
     if "full" in redirection and not Path("/dev/full").exists():
         pytest.skip("there is no /dev/full here")
+    done = _typed(f"config {redirection}", tmp_path)
+    assert "internal error" not in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        ("config 2>&-", 0),
+        ("info nope 2>&-", 2),
+        ("info nope >&- 2>&- <&-", 2),
+        ("take --only , 2>&-", 2),
+        ("events latest --digest --raw 2>&-", 2),
+    ],
+)
+def test_without_stderr_the_exit_code_is_the_same(tmp_path: Path, words: str, code: int) -> None:
+    done = _typed(words, tmp_path)
+    assert (done.returncode, done.stderr) == (code, "")
+
+
+@pytest.mark.parametrize("words", ["reset --all", "tell latest -", "answer latest R-001 -"])
+def test_without_stdin_there_is_nobody_to_ask(tmp_path: Path, words: str) -> None:
+    Shelf(tmp_path).add_story()
+    done = _typed(f"{words} <&-", tmp_path)
+    assert done.returncode == 2
+    assert "internal error" not in done.stderr
+
+
+def test_no_file_of_ours_takes_the_number_of_a_closed_stream(tmp_path: Path) -> None:
+    code = (
+        "from tilth.__main__ import hold_streams; hold_streams(); import os; "
+        "print([os.fstat(n).st_rdev == os.stat(os.devnull).st_rdev for n in (0, 2)], "
+        "os.get_inheritable(0), os.get_inheritable(2), os.open('/', os.O_RDONLY) > 2)"
+    )
     done = subprocess.run(
-        ["sh", "-c", f'"$0" -m tilth config {redirection}', sys.executable],
-        env={"PATH": os.environ["PATH"], "TILTH_HOME": str(tmp_path)},
+        ["sh", "-c", '"$0" -c "$1" <&- 2>&-', sys.executable, code],
         capture_output=True,
         text=True,
         check=False,
     )
-    assert "internal error" not in done.stderr
-    assert "Traceback" not in done.stderr
+    assert done.stdout == "[True, True] True True True\n"
+
+
+def _typed(words: str, home: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["sh", "-c", f'"$0" -m tilth {words}', sys.executable],
+        env={"PATH": os.environ["PATH"], "TILTH_HOME": str(home / "home")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )

@@ -22,6 +22,8 @@ GROUPS = {
     "Prove": ("replay", "eval-check", "rejudge", "demo"),
     "Set up": ("init", "config", "doctor"),
 }
+# A blank number is the default's; a blank text is refused, or means none, where it is read.
+_MAY_BE_BLANK = ("N", "TEXT", "[TASK] TEXT")
 
 
 def function_of(name: str) -> Callable[..., int]:
@@ -29,6 +31,27 @@ def function_of(name: str) -> Callable[..., int]:
     plain = name.replace("-", "_")
     function: Callable[..., int] = getattr(import_module(f"tilth.cli.{plain}"), plain)
     return function
+
+
+class Command(typer.core.TyperCommand):
+    """Refuse a name that was given and is blank: it is not one that was left out."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Look at what was typed before it becomes a path or a default."""
+        typed, _, _ = self.make_parser(ctx).parse_args(args=list(args))
+        parameters: list[Any] = list(self.get_params(ctx))
+        for parameter in parameters:
+            if parameter.metavar not in _MAY_BE_BLANK and _is_blank(typed.get(parameter.name)):
+                raise typer.BadParameter("it is blank; name one, or leave it out", ctx, parameter)
+        return super().parse_args(ctx, args)
+
+
+def _is_blank(value: Any) -> bool:
+    return any(isinstance(part, str) and not part.strip() for part in _parts(value))
+
+
+def _parts(value: Any) -> tuple[Any, ...]:
+    return tuple(value) if isinstance(value, list | tuple) else (value,)
 
 
 class _Commands(MutableMapping[str, Any]):
@@ -43,7 +66,7 @@ class _Commands(MutableMapping[str, Any]):
         from tilth.cli.edge import guarded
 
         alone = typer.Typer(add_completion=False, rich_markup_mode=None)
-        alone.command(name=name)(guarded(function_of(name)))
+        alone.command(name=name, cls=Command)(guarded(function_of(name)))
         return typer.main.get_command(alone)
 
     def __iter__(self) -> Iterator[str]:

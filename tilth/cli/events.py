@@ -32,11 +32,12 @@ def events(
 
     Example: tilth events latest --follow --type evaluator_verdict
     """
+    from tilth.base.errors import UserError
     from tilth.show.events import events as print_events
     from tilth.show.events import print_digest
 
     if digest:
         if follow or raw or types or task:
-            raise typer.BadParameter("--digest tells the whole session: give it alone")
+            raise UserError("--digest tells the whole session: give it alone")
         return print_digest(session)
     return print_events(session, types=types or (), task_id=task, follow=follow, raw=raw)

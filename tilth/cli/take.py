@@ -37,11 +37,14 @@ def take(
 
     Example: tilth take latest --dry-run
     """
+    from tilth.base.errors import UserError
     from tilth.session.proposal import Wishes
     from tilth.session.take import TakeOptions
     from tilth.show.take import take as bring
 
     named = tuple(part.strip() for part in (only or "").split(",") if part.strip())
+    if only is not None and not named:
+        raise UserError(f"--only names no task, got {only!r}: name tasks such as T-001,T-003")
     wishes = Wishes(only=named, clean=clean, squash=squash)
     options = TakeOptions(into, wishes, push=push, pull_request=pr, dry_run=dry_run)
     return bring(session, options, as_json=as_json)

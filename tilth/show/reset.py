@@ -31,12 +31,12 @@ def reset(
     found = {name: look(sessions, name) for name in names}
     if not as_json:
         _show(found, planned=True)
-    if dry_run:
+    if dry_run or not found:
         return _answer(found, as_json=as_json)
     lost = [name for name, steps in found.items() if is_last_copy(steps)]
     if yes and lost and not discard:
         raise UserError(_last_copy(lost))
-    if not yes and not _agreed(len(names), word="discard" if lost and not discard else "y"):
+    if not yes and not _agreed(word="discard" if lost and not discard else "y"):
         tell("nothing was removed")
         return ExitCode.USAGE
     done = {name: remove(sessions, name) for name in names}
@@ -53,9 +53,7 @@ def _last_copy(names: Sequence[str]) -> str:
     )
 
 
-def _agreed(count: int, *, word: str) -> bool:
-    if count == 0:
-        return True
+def _agreed(*, word: str) -> bool:
     if not sys.stdin.isatty():
         raise UserError("not a terminal, so nobody can be asked; add --yes to remove all this")
     if word == "discard":
