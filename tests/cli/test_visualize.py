@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import signal
 import socket
@@ -219,6 +220,26 @@ def test_an_export_that_cannot_be_written_is_one_line(home: Path, tmp_path: Path
     assert done.returncode == 2
     assert "cannot write" in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+def test_an_export_takes_the_place_of_an_ordinary_file_alone(home: Path, tmp_path: Path) -> None:
+    pipe, folder = tmp_path / "pipe", tmp_path / "folder"
+    os.mkfifo(pipe)
+    folder.mkdir()
+    before = [path.lstat() for path in (pipe, folder)]
+    for place in (pipe, folder):
+        done = visualize(home, "--export", str(place))
+        assert done.returncode == 2
+        assert f"cannot write {place}: it is no ordinary file" in done.stderr
+    assert [path.lstat() for path in (pipe, folder)] == before
+
+
+def test_an_export_through_a_link_writes_what_the_link_names(home: Path, tmp_path: Path) -> None:
+    link, target = tmp_path / "latest.html", tmp_path / "night.html"
+    link.symlink_to(target.name)
+    assert visualize(home, "--export", str(link)).returncode == 0
+    assert link.readlink() == Path(target.name)
+    assert target.read_text("utf-8").startswith("<!doctype html>")
 
 
 def test_a_redacted_export_leaves_out_prompts_output_and_paths(home: Path, tmp_path: Path) -> None:

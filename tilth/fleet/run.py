@@ -115,15 +115,17 @@ def check_fleet(path: Path, options: FleetOptions, environ: Mapping[str, str]) -
     return Fleet(tuple(map(UnitRun, units)), settings.sessions_dir, register)
 
 
-def open_engine(options: FleetOptions) -> Engine:
-    """Open the engine that was asked for."""
+def open_engine(options: FleetOptions, units: int) -> Engine:
+    """Open the engine that was asked for; it never takes more at once than there are units."""
+    # A cluster that is there knows how much it can take.
+    usual = None if options.scheduler else _usual_jobs()
+    wanted = options.jobs or usual
+    most = None if wanted is None else min(wanted, units)
     if options.engine is EngineChoice.DASK:
         from tilth.fleet.dask_engine import open_dask
 
-        # A cluster that is there knows how much it can take.
-        usual = None if options.scheduler else _usual_jobs()
-        return open_dask(options.scheduler, options.jobs or usual)
-    return LocalEngine(options.jobs or _usual_jobs())
+        return open_dask(options.scheduler, most)
+    return LocalEngine(most or 1)
 
 
 def _usual_jobs() -> int:

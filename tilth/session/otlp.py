@@ -59,10 +59,16 @@ class Exporting:
     """Hold the exporters of one run; one thread makes it, uses it and lets it go."""
 
     def __init__(self, traces: str | None, metrics: str | None) -> None:
-        resource = _resource()
+        # Imported first: only loggers that are there can be kept from talking.
+        tracer = None if traces is None else _load("traces", traces)
+        meter = None if metrics is None else _load("metrics", metrics)
+        reading = _Faults()
+        with reading:
+            resource = _resource()
+            self._spans = None if tracer is None else _Spans(tracer(), resource)
+            self._points = None if meter is None else _Points(meter(), resource)
+        self.misread = reading.count > 0
         self._faults = _Faults()
-        self._spans = None if traces is None else _Spans(_load("traces", traces), resource)
-        self._points = None if metrics is None else _Points(_load("metrics", metrics), resource)
 
     def send(self, items: Iterator[Span | Point | None]) -> int:
         """Send all there is, at every None and at the end; count what was heard of as failed."""
@@ -234,7 +240,7 @@ def _resource() -> Resource:
 
 
 def _load(signal: str, name: str) -> Any:
-    """Make an exporter by the name it is registered under; it reads its own variables."""
+    """Find an exporter by the name it is registered under; made, it reads its own variables."""
     for found in entry_points(group=f"opentelemetry_{signal}_exporter", name=name):
-        return found.load()()
+        return found.load()
     raise NoExporter(name)

@@ -22,6 +22,10 @@ CLOSING_S = 5.0
 _FLUSH_S = 5.0
 _MOST_WAITING = 20_000
 _CHECK = "check OTEL_EXPORTER_OTLP_ENDPOINT"
+_MISREAD = (
+    "a variable of OpenTelemetry could not be read and was passed over: "
+    "check OTEL_EXPORTER_OTLP_HEADERS and its like"
+)
 _CONTENT = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
 _ASKED = frozenset({"true", "1", "span_only", "span_and_event"})
 _PROTOCOLS = {"grpc": "otlp_proto_grpc", "http/protobuf": "otlp_proto_http"}
@@ -33,6 +37,7 @@ class SendFault(StrEnum):
     NOT_INSTALLED = "not_installed"
     NO_EXPORTER = "no_exporter"
     UNSENT = "unsent"
+    MISREAD = "misread"
 
 
 @dataclass(frozen=True)
@@ -123,6 +128,8 @@ class Telemetry:
             case SendFault.NO_EXPORTER:
                 named = ", ".join(sorted(set(self._wanted.missing())))
                 return f"telemetry was not sent: no opentelemetry-exporter for {named}"
+            case SendFault.MISREAD if not self._dropped:
+                return f"telemetry: {_MISREAD}"
         if self._fault is not None or self._dropped:
             return f"telemetry did not all reach its collector: {_CHECK}"
         return None
@@ -140,8 +147,11 @@ class Telemetry:
             self._fault = SendFault.NOT_INSTALLED
             return
         try:
-            unheard = Exporting(self._wanted.traces, self._wanted.metrics).send(self._items())
-            self._fault = SendFault.UNSENT if unheard else None
+            exporting = Exporting(self._wanted.traces, self._wanted.metrics)
+            if exporting.send(self._items()):
+                self._fault = SendFault.UNSENT
+            elif exporting.misread:
+                self._fault = SendFault.MISREAD
         except NoExporter:
             self._fault = SendFault.NO_EXPORTER
         # An exporter's own code: it must not end a night's work, nor be heard of elsewhere.

@@ -47,7 +47,7 @@ def fleet(
     checked = check_fleet(path, options, environ)
     interrupt = Interrupt()
     with ExitStack() as stack:
-        engine = open_engine(options)
+        engine = open_engine(options, len(checked.unit_runs))
         stack.callback(engine.close)
         if engine.remark:
             tell(engine.remark)

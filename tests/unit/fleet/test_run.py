@@ -19,12 +19,14 @@ from tilth.fleet.process import UnitProcess
 from tilth.fleet.register import Register
 from tilth.fleet.run import (
     MOST_TRIES,
+    EngineChoice,
     Fleet,
     FleetOptions,
     Phase,
     UnitRun,
     check_fleet,
     engine_named,
+    open_engine,
     run_fleet,
 )
 from tilth.fleet.units import Unit
@@ -158,6 +160,27 @@ def test_a_scheduler_that_cannot_be_reached_is_one_line(
     with pytest.raises(UserError, match="cannot be reached") as refused:
         dask_engine.open_dask(address, None)
     assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(("jobs", "workers"), [(1000, 3), (3, 3), (2, 2)])
+def test_no_worker_is_made_that_has_no_unit(
+    jobs: int, workers: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[str | None, int | None]] = []
+    monkeypatch.setattr(dask_engine, "open_dask", lambda *how: asked.append(how))
+    open_engine(FleetOptions(EngineChoice.DASK, jobs=jobs), units=3)
+    open_engine(FleetOptions(EngineChoice.DASK, "tcp://x", jobs), units=3)
+    assert asked == [(None, workers), ("tcp://x", workers)]
+    assert open_engine(FleetOptions(jobs=jobs), units=3).width == workers
+
+
+def test_without_jobs_a_cluster_that_is_there_is_asked_what_it_takes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[tuple[str | None, int | None]] = []
+    monkeypatch.setattr(dask_engine, "open_dask", lambda *how: asked.append(how))
+    open_engine(FleetOptions(EngineChoice.DASK, "tcp://x"), units=3)
+    assert asked == [("tcp://x", None)]
 
 
 def test_dask_without_its_extra_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:

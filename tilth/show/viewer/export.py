@@ -40,17 +40,25 @@ def write_export(settings: Settings, session: Session, path: Path, *, redact: bo
         library, change = Library(settings, session.id, redaction.event), redaction.data
     handle, staged = -1, ""
     try:
-        handle, staged = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        place = _place(path)
+        handle, staged = tempfile.mkstemp(prefix=f".{place.name}.", dir=place.parent)
         with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
             for part in _parts(library, session.id, change):
                 file.write(part)
-        os.replace(staged, path)
+        os.replace(staged, place)
     except OSError as error:
         _remove(staged)
         raise DiskError(f"cannot write {path}: {error.strerror}") from error
     except BaseException:
         _remove(staged)
         raise
+
+
+def _place(path: Path) -> Path:
+    """Follow links to the file to write; a device or a pipe must not be replaced by one."""
+    if path.exists() and not path.is_file():
+        raise DiskError(f"cannot write {path}: it is no ordinary file; name another")
+    return Path(os.path.realpath(path))
 
 
 def _remove(staged: str) -> None:
