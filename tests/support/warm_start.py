@@ -24,6 +24,7 @@ import sys
 import tempfile
 import time
 import traceback
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -55,8 +56,11 @@ os._exit(status)
 
 @functools.cache
 def warm_python() -> Path:
-    """Give a Python that has pytest loaded when it is started as the gate does."""
-    return _open("python", flags=["-I", "-B"], loads=["pytest"])
+    """Give a Python that has pytest, and the gate's own part of a run, loaded when it starts."""
+    from tilth.gate.pytest_run import PACKAGE, lay_out_modules
+
+    loads = ["pytest", f"{PACKAGE}.report"]
+    return _open("python", flags=["-I", "-B"], loads=loads, lay_out_modules=lay_out_modules)
 
 
 def with_warm_gate(environ: dict[str, str]) -> dict[str, str]:
@@ -72,12 +76,19 @@ def warm_tilth() -> Path:
     return _open("tilth", flags=[], loads=loads)
 
 
-def _open(name: str, *, flags: list[str], loads: list[str]) -> Path:
+def _open(
+    name: str,
+    *,
+    flags: list[str],
+    loads: list[str],
+    lay_out_modules: Callable[[Path], Path] | None = None,
+) -> Path:
     """Start what forks; it ends with this process, when the other end of its pipe is closed."""
     root = Path(tempfile.mkdtemp(prefix="tilth-warm-"))
     program = _lay_out(root, name, flags)
+    modules = lay_out_modules(root).parent if lay_out_modules else root
     reading, writing = os.pipe()
-    argv = [sys.executable, *flags, __file__, str(root / "socket"), name, *loads]
+    argv = [sys.executable, *flags, __file__, str(root / "socket"), str(modules), name, *loads]
     server = subprocess.Popen(argv, stdin=reading, stdout=subprocess.PIPE)
     os.close(reading)
     atexit.register(_close, server, root, os.getpid(), writing)
@@ -228,10 +239,12 @@ def _writer(file: int, errors: str) -> io.TextIOWrapper:
     )
 
 
-def main(address: str, name: str, *loads: str) -> None:
+def main(address: str, modules: str, name: str, *loads: str) -> None:
     """Load what is needed, say so, and serve."""
+    sys.path.insert(0, modules)
     for module in loads:
         importlib.import_module(module)
+    del sys.path[0]
     if "pytest" in loads:
         from _pytest.config import default_plugins
 

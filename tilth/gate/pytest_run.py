@@ -29,7 +29,7 @@ from tilth.sandbox.confinement import Finished
 
 _MOST_REPORT_BYTES = 64 * 1024 * 1024
 _COPY = "tilth-gate-pytest"
-_PACKAGE = "tilth_gate_in_target"
+PACKAGE = "tilth_gate_in_target"
 # A process that a test spawns imports this again, under another name: it must find nothing to do.
 _START = f"""\
 if __name__ == "__main__":
@@ -37,7 +37,7 @@ if __name__ == "__main__":
     import sys
 
     sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-    from {_PACKAGE}.report import main
+    from {PACKAGE}.report import main
 
     del sys.path[0]
     main()
@@ -82,7 +82,7 @@ def run_pytest(
     }
     asked = export.root / "request.json"
     asked.write_text(json.dumps(request))
-    start = _lay_out_modules(export.root)
+    start = lay_out_modules(export.root)
     python = export.runtime.python
     try:
         finished = export.run((str(python), "-I", "-B", str(start), str(asked)), timeout_s)
@@ -91,9 +91,9 @@ def run_pytest(
     return PytestEnd(finished, _believed(report, key, export))
 
 
-def _lay_out_modules(root: Path) -> Path:
+def lay_out_modules(root: Path) -> Path:
     """Put the modules of `in_target` where the target's interpreter finds them, and their start."""
-    package = root / "gate" / _PACKAGE
+    package = root / "gate" / PACKAGE
     if not package.is_dir():
         package.mkdir(parents=True)
         for module in Path(in_target.__file__).parent.glob("*.py"):
