@@ -21,6 +21,7 @@ from tilth.base.generated import (
     encoded,
 )
 from tilth.contract.left_out import LeftOut
+from tilth.git.command import shown, visible
 
 LARGEST_NEW_FILE = 100 * 1024 * 1024
 # No honest change nests deeper; the length is what the system takes, less one more name.
@@ -99,7 +100,9 @@ class _Walk:
                 entries = sorted(listing, key=lambda entry: entry.name)
         except OSError as error:
             if not directory:
-                raise WorkspaceError(f"the worktree cannot be read: {error.strerror}") from error
+                place = visible(shown(self._root))
+                why = f"the worktree cannot be read: {place}: {error.strerror}"
+                raise WorkspaceError(why) from error
             if isinstance(error, FileNotFoundError):
                 return
             self._skip(directory, LeftOut.UNREADABLE)

@@ -8,6 +8,10 @@ from __future__ import annotations
 
 import os
 import posixpath
+import re
+from collections import OrderedDict
+from collections.abc import Mapping
+from pathlib import Path
 from typing import cast
 
 from tilth.git.changes import Change, ChangeSize, Status
@@ -23,7 +27,15 @@ _PATCH = ("diff-tree", "-p", "-r", "--full-index", "--no-renames", "--no-color")
 _UNADORNED = ("--no-ext-diff", "--no-textconv")
 # No line of a diff begins so.
 _CUT = "\n[cut: "
+_FULL_ID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+# A run asks for the same few trees again and again; a large one is not worth its memory.
+MOST_KEPT = 8
+LARGEST_KEPT = 4_000
 COUNTED = ("-r", "-z", "--numstat", "--no-renames", *_UNADORNED)
+
+
+Entries = Mapping[bytes, tuple[bytes, str]]
+_kept: OrderedDict[tuple[Path, str], Entries] = OrderedDict()
 
 
 def diff(source: SourceRepo, base: str, tree: str) -> str:
@@ -119,15 +131,33 @@ def read(source: SourceRepo, rev: str, path: str) -> bytes | None:
         return content
 
 
-def tree_entries(git: Git, rev: str, *below: str) -> dict[bytes, tuple[bytes, str]]:
+def tree_entries(git: Git, rev: str, *below: str) -> Entries:
     """Give mode and object of every path of a tree, or of the named paths alone."""
+    place = (git.objects or git.git_dir, rev)
+    known = _kept.get(place)
+    if known is not None:
+        return _below(known, *below) if below else known
     out = git.run("ls-tree", "-r", "-z", "--full-tree", rev, "--", *below)
     entries = {}
     for record in out.split(b"\0")[:-1]:
         about, _, path = record.partition(b"\t")
         mode, _, name = about.split(b" ")
         entries[path] = (mode, name.decode())
+    # A name in full says the same for ever; any other may mean something else the next time.
+    if not below and _FULL_ID.fullmatch(rev) and len(entries) <= LARGEST_KEPT:
+        _kept[place] = entries
+        while len(_kept) > MOST_KEPT:
+            _kept.popitem(last=False)
     return entries
+
+
+def _below(entries: Entries, *paths: str) -> Entries:
+    """Give the entries at or below some paths."""
+    names = tuple(map(os.fsencode, paths))
+    folders = tuple(name.rstrip(b"/") + b"/" for name in names)
+    return {
+        path: entry for path, entry in entries.items() if path in names or path.startswith(folders)
+    }
 
 
 def _entry(git: Git, rev: str, path: str) -> tuple[bytes, str] | None:

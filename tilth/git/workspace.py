@@ -206,10 +206,9 @@ class Workspace:
             git.run("read-tree", parent)
             git.run("update-index", "--add", "--replace", "-z", "--stdin", stdin=paths)
             tree = git.line("write-tree")
-        commit = self.commit(tree=tree, parent=parent, message=message)
+        commit = self._put_on_branch(tree, parent, message)
         reach("before checking out the seed")
         self._worktree.check_out(commit, paths)
-        self._worktree.sync(commit)
         return commit
 
     def commits(self, since: str) -> tuple[CommitRecord, ...]:

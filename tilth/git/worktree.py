@@ -78,17 +78,19 @@ class Worktree:
             self._hand_over(lent.root / "index")
 
     def check_out(self, rev: str, paths: bytes) -> None:
-        """Write the named files (each ended by NUL) as `rev` has them, and no others."""
-        with scratch(self._source.git_dir, self._source.head) as lent:
-            git = lent.git(self.path)
-            git.run("read-tree", rev)
-            git.run("checkout-index", "--force", "-z", "--stdin", stdin=paths)
+        """Write the named files (each ended by NUL) as `rev` has them, and sync with it."""
+        self._sync(rev, "checkout-index", "--force", "-z", "--stdin", stdin=paths)
 
     def sync(self, rev: str) -> None:
         """Bring the worker's view in step with `rev` and leave the files as they are."""
+        self._sync(rev)
+
+    def _sync(self, rev: str, *first: str, stdin: bytes = b"") -> None:
         with scratch(self._source.git_dir, self._source.head) as lent:
             git = lent.git(self.path)
             git.run("read-tree", rev)
+            if first:
+                git.run(*first, stdin=stdin)
             # Exit 1 says that some files differ from the index, which is no news here.
             git.ask("update-index", "-q", "--refresh", ok=(0, 1))
             self._hand_over(lent.root / "index")
