@@ -128,7 +128,9 @@ def _work_in_lanes(bench: Bench, lanes: Lanes) -> Halt:
     with Crew(bench.interrupt) as crew:
         while True:
             hear_for(bench, crew.busy, lanes.waiting, landing=bool(lanes.landing))
-            plan, resting = bench.record.plan, {*crew.busy, *crew.over}
+            plan = bench.record.plan
+            held = {task.id for task in plan.tasks if bench.words.come_before(task)}
+            resting = {*crew.busy, *crew.over, *held}
             halts = bench.settings.on_exhausted.effective(plan) is not OnExhausted.SKIP
             due = next_to_land(plan, halts=halts)
             if due and due.id not in resting and not lanes.landing:

@@ -7,9 +7,11 @@ from collections.abc import Callable
 
 from tilth.base.errors import RecordingOver
 from tilth.contract.operator_word import OperatorWord
+from tilth.contract.prd import Status, Task
 from tilth.log.conversations import turn_of
 from tilth.log.events import Event, ModelCall, PromptAssembled
 from tilth.model.messages import Conversation, OnRetry, Role, Turn
+from tilth.replay.moves import Move, Moves
 from tilth.replay.recording import Attempt, HeardWord, Recording, counts
 
 THE_END = "the recording ends here"
@@ -32,19 +34,20 @@ class Script:
         self._about: dict[str, str] = {}
         self._steps = 0
         self._own_steps: Counter[str] = Counter()
+        self._moves = Moves()
         self._words = list(recording.words.heard)
 
     def take(self, event: Event) -> None:
         """Hear what the play does."""
         task_id = event.scope.task_id or ""
+        if event.type == "context_reset":
+            self._open(task_id)
+        self._moves.take(event)
         if counts(event):
             self._steps += 1
             self._own_steps[task_id] += 1
         if isinstance(event.payload, PromptAssembled):
             self._about[event.payload.conversation] = task_id
-        if event.type == "context_reset":
-            self._open(task_id)
-        elif isinstance(event.payload, PromptAssembled):
             if event.payload.role is Role.WORKER:
                 self._begun[task_id] = self._begun.get(task_id, 0) + 1
             elif not event.payload.second:
@@ -60,7 +63,17 @@ class Script:
     def _is_due(self, heard: HeardWord) -> bool:
         if heard.word.task is None or not self.recording.state.laned:
             return heard.after <= self._steps
-        return heard.after_own <= self._own_steps[heard.word.task]
+        own = heard.after_own <= self._own_steps[heard.word.task]
+        return own and (heard.behind is None or self._moves.has(heard.behind))
+
+    def words_before(self, task: Task) -> bool:
+        """Tell whether a verdict is still to be heard that came before a task began or landed."""
+        move = {Status.PENDING: Move.BEGUN, Status.ACCEPTED: Move.TURN}.get(task.status)
+        verdicts = [each.behind for each in self._words if each.start == self.start]
+        return move is not None and any(
+            behind is not None and not self._moves.is_among(behind, move, task.id)
+            for behind in verdicts
+        )
 
     def words_coming(self) -> tuple[OperatorWord, ...]:
         """Give what waited when this start began and is heard in it, now or later."""

@@ -16,6 +16,7 @@ from itertools import zip_longest
 
 from tilth.base.errors import RecordingOver
 from tilth.contract.operator_word import OperatorWord
+from tilth.contract.prd import Task
 from tilth.log.events import ToolResulted
 from tilth.log.state import SessionState
 from tilth.model.messages import ToolCall, ToolSpec
@@ -78,6 +79,9 @@ class RepeatedWords:
 
     def coming(self) -> tuple[OperatorWord, ...]:
         return self._script.words_coming()
+
+    def come_before(self, task: Task) -> bool:
+        return self._script.words_before(task)
 
     def remove(self, word: OperatorWord) -> None:
         self._script.word_heard(word)

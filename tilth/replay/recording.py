@@ -9,7 +9,7 @@ from __future__ import annotations
 from array import array
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -39,6 +39,7 @@ from tilth.log.reader import parse_event, read_events
 from tilth.log.state import SessionState, apply
 from tilth.log.task_state import AttemptState
 from tilth.model.messages import Role
+from tilth.replay.moves import Made, Moves
 from tilth.session.store import parse_line
 
 _PLAYED = frozenset({Role.WORKER, Role.EVALUATOR})
@@ -100,6 +101,8 @@ class HeardWord:
     after_own: int = 0
     # Said before this start and heard in it: its task was not begun anew here.
     waited: bool = False
+    # A verdict on a task at rest: what had begun, landed and failed before it.
+    behind: Made | None = None
 
 
 class RecordedWords:
@@ -114,14 +117,14 @@ class RecordedWords:
         self._steps = 0
         self._own_steps: Counter[str] = Counter()
         self._begun: set[str] = set()
-        self._waiting: list[tuple[int, int, OperatorWord]] = []
+        self._moves = Moves()
+        self._waiting: list[HeardWord] = []
 
     def read(self, event: Event, state: SessionState) -> None:
         """Take in one event; the state is as it is after it."""
         match event.payload:
             case OperatorSpoke(verb=verb, refused=None) as spoken if verb is not Verb.STOP:
-                own = self._own_steps[spoken.task or ""]
-                self._waiting.append((self._steps, own, _word(spoken)))
+                self._waiting.append(self._heard(spoken))
             case SessionStart() | SessionResume():
                 self.rest(sum(start.worked for start in state.starts[:-1]))
                 self._begun = set()
@@ -134,21 +137,29 @@ class RecordedWords:
         if counts(event):
             self._steps += 1
             self._own_steps[event.task_id or ""] += 1
+        self._moves.take(event)
+
+    def _heard(self, spoken: OperatorSpoke) -> HeardWord:
+        at_rest = spoken.conversation is None and spoken.call_id is None
+        behind = self._moves.made if at_rest and spoken.decision is not None else None
+        own = self._own_steps[spoken.task or ""]
+        return HeardWord(0, self._steps, _word(spoken), own, behind=behind)
 
     def _place(self, number: int) -> None:
         """Have what was said so far be heard here, in the middle of a start."""
         self.heard += (
-            HeardWord(number, after, word, own, waited=word.task not in self._begun)
-            for after, own, word in self._waiting
+            replace(each, start=number, waited=each.word.task not in self._begun)
+            for each in self._waiting
         )
         self._waiting = []
 
     def _accepted(self) -> set[str | None]:
-        return {word.task for _, _, word in self._waiting if word.decision is Decision.ACCEPT}
+        words = (each.word for each in self._waiting)
+        return {word.task for word in words if word.decision is Decision.ACCEPT}
 
     def rest(self, number: int) -> None:
         """Have what was said so far precede the start of this number."""
-        self.at_rest.setdefault(number, []).extend(word for _, _, word in self._waiting)
+        self.at_rest.setdefault(number, []).extend(each.word for each in self._waiting)
         self._waiting = []
 
 

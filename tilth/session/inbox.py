@@ -17,6 +17,7 @@ from tilth.base.errors import CorruptSession, DiskError
 from tilth.base.failpoint import reach
 from tilth.base.values import describe_faults, jsonable
 from tilth.contract.operator_word import OperatorWord, Verb
+from tilth.contract.prd import Task
 from tilth.log.state import SessionState
 from tilth.log.writer import EventLog
 from tilth.session.store import make_private, read_json, replace_bytes, sync_dir
@@ -91,6 +92,10 @@ class LoggedWords:
 
     def coming(self) -> tuple[OperatorWord, ...]:
         return self._inbox.waiting()
+
+    def come_before(self, task: Task) -> bool:
+        # What was said is heard first in any case, and nobody knows what will be.
+        return False
 
     def remove(self, word: OperatorWord) -> None:
         self._inbox.remove(word)

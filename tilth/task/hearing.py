@@ -32,8 +32,8 @@ def hear_for(
 ) -> None:
     """Take up what was said to tasks that no lane is at work on; the busy hear for themselves.
 
-    A note to one that was accepted stands in its next message, should it ever have one. What asks
-    for a commit waits while another is made.
+    A note to one that was accepted stands in its next message, should it ever have one. A verdict
+    waits while another task lands: its place in the log is then its place among the landings.
     """
     if not bench.words.waiting():
         return
@@ -41,9 +41,10 @@ def hear_for(
         for word in waiting(bench):
             if word.verb is Verb.STOP or (word.task in busy and word.verb is not Verb.ANSWER):
                 continue
+            if landing and word.verb is not Verb.TELL:
+                continue
             if lands(bench.record.plan, word):
-                if not landing:
-                    acceptance.accept(bench, word)
+                acceptance.accept(bench, word)
             elif word.task is not None or not busy:
                 tells = word.verb is Verb.TELL
                 _take_up(bench, word, accepted.get(word.task or "") if tells else None)

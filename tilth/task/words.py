@@ -49,6 +49,9 @@ class Words(Protocol):
     def coming(self) -> tuple[OperatorWord, ...]:
         """Give what waits now, also where its time in a run has not come."""
 
+    def come_before(self, task: Task) -> bool:
+        """Tell whether a verdict is heard before this task begins or lands: a replay knows."""
+
     def remove(self, word: OperatorWord) -> None: ...
 
 
