@@ -127,7 +127,7 @@ def _work_in_lanes(bench: Bench, lanes: Lanes) -> Halt:
     """
     with Crew(bench.interrupt) as crew:
         while True:
-            hear_for(bench, crew.busy, lanes.waiting, landing=bool(lanes.landing))
+            hear_for(bench, crew.busy, landing=bool(lanes.landing))
             plan = bench.record.plan
             held = {task.id for task in plan.tasks if bench.words.come_before(task)}
             resting = {*crew.busy, *crew.over, *held}

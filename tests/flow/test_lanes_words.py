@@ -9,6 +9,7 @@ import pytest
 from support.flow_site import submit, write
 from support.lane_stage import LaneStage, Meeting, Script, plain_tasks
 from support.messages_api import Answer, call
+from support.waiting import wait_for
 
 from tilth.base import failpoint
 from tilth.base.clock import SystemClock
@@ -74,3 +75,26 @@ def test_a_stop_in_the_middle_of_a_landing_leaves_it_whole(
         again = stage.resume(3)
     assert again.code == 0
     assert [subject.partition(":")[0] for subject in again.subjects] == ["T-001", "T-002"]
+
+
+def test_a_note_to_what_waits_to_land_is_refused_because_nobody_would_read_it(
+    tmp_path: Path,
+) -> None:
+    script = Script({number: steps(number) for number in (1, 2)})
+    stage = LaneStage(tmp_path, script, plain_tasks(1, 2))
+
+    def heard() -> bool:
+        return '"operator_word"' in (stage.site.session() / "events.jsonl").read_text("utf-8")
+
+    def before(number: int, role: str) -> None:
+        if (number, role) == (1, "evaluator"):
+            wait_for(lambda: stage.status("T-002") == "accepted", "the second to be accepted")
+            word = OperatorWord(id="late", verb=Verb.TELL, task="T-002", text="Mind the zero.")
+            Inbox(stage.site.session()).put(word, SystemClock())
+            wait_for(heard, "the word to be taken up")
+
+    script.before = before
+    run = stage.run(2)
+    assert run.code == 0
+    (word,) = run.of("operator_word")
+    assert "T-002 is accepted and waits to land, so nobody would read it" in word["refused"]

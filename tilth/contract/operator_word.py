@@ -18,6 +18,8 @@ from tilth.contract.verdict import Decision, RejectionCategory
 
 LONGEST = 20_000
 UNDER_WAY = (Status.IN_PROGRESS, Status.PENDING_EVAL)
+# Whose worker has handed in its work for good, and in which words that is said.
+_OVER = {Status.DONE: "done", Status.ACCEPTED: "accepted and waits to land"}
 
 
 class Verb(StrEnum):
@@ -72,9 +74,9 @@ def told_tasks(plan: Plan, wanted: str | None) -> tuple[Task, ...]:
     """Give the tasks a note is for: the named one, else those under way, else the next."""
     if wanted is not None:
         task = find_task(plan, wanted)
-        if task.status is Status.DONE:
+        if task.status in _OVER:
             raise UserError(
-                f"{task.id} is done, so nobody would read it; "
+                f"{task.id} is {_OVER[task.status]}, so nobody would read it; "
                 "send it back to work with `tilth reject`"
             )
         return (task,)
@@ -82,9 +84,10 @@ def told_tasks(plan: Plan, wanted: str | None) -> tuple[Task, ...]:
     if under_way:
         return under_way
     coming = plan.next_pending()
-    left = (coming,) if coming else tuple(t for t in plan.tasks if t.status is not Status.DONE)[:1]
+    left = (coming,) if coming else tuple(t for t in plan.tasks if t.status not in _OVER)[:1]
     if not left:
-        raise UserError("every task is done, so nobody would read it; see `tilth reject`")
+        over = " or ".join(said for status, said in _OVER.items() if plan.with_status(status))
+        raise UserError(f"every task is {over}, so nobody would read it; see `tilth reject`")
     return left
 
 

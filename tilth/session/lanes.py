@@ -7,7 +7,6 @@ What is decided about tasks is the loop's business.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
@@ -78,12 +77,6 @@ class SessionLanes:
     def bench(self) -> Bench:
         """Give the bench at the branch itself, whose gate takes its place among those of lanes."""
         return self._bench
-
-    @property
-    def waiting(self) -> Mapping[str, Attempt]:
-        """Give what was accepted and waits for its turn."""
-        attempts = ((name, work.attempt) for name, work in self._works.items())
-        return {name: one for name, one in attempts if one is not None and one.accepted}
 
     def at(self, task: Task) -> LaneWork:
         """Give a task its lane: the one it had, or one that is made on its base."""

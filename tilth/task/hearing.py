@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 
 from tilth.contract.operator_word import OperatorWord, Verb
 from tilth.contract.verdict import LedgerEntry
@@ -27,13 +27,11 @@ def hear(bench: Bench, attempt: Attempt | None = None) -> None:
                 acceptance.accept(bench, word)
 
 
-def hear_for(
-    bench: Bench, busy: Collection[str], accepted: Mapping[str, Attempt], *, landing: bool
-) -> None:
+def hear_for(bench: Bench, busy: Collection[str], *, landing: bool) -> None:
     """Take up what was said to tasks that no lane is at work on; the busy hear for themselves.
 
-    A note to one that was accepted stands in its next message, should it ever have one. A verdict
-    waits while another task lands: its place in the log is then its place among the landings.
+    A verdict waits while another task lands: its place in the log is then its place among the
+    landings.
     """
     if not bench.words.waiting():
         return
@@ -46,8 +44,7 @@ def hear_for(
             if lands(bench.record.plan, word):
                 acceptance.accept(bench, word)
             elif word.task is not None or not busy:
-                tells = word.verb is Verb.TELL
-                _take_up(bench, word, accepted.get(word.task or "") if tells else None)
+                _take_up(bench, word, None)
 
 
 def _is_for(word: OperatorWord, attempt: Attempt | None) -> bool:

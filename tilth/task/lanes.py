@@ -6,7 +6,6 @@ values, no thread and no decision.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Protocol
@@ -40,10 +39,6 @@ class Lanes(Protocol):
     @property
     def landing(self) -> frozenset[str]:
         """Name the task that is being landed, if one is."""
-
-    @property
-    def waiting(self) -> Mapping[str, Attempt]:
-        """Give what was accepted and waits for its turn."""
 
     def at(self, task: Task) -> LaneWork:
         """Give a task its lane: the one it had, or one that is made on its base."""
