@@ -191,3 +191,24 @@ def test_hostile_text_everywhere_is_only_text(
     first = run.asked("worker")[0].body["messages"][0]["content"][0]["text"]
     lines = [line for line in first.splitlines() if line.startswith("# Your task:")]
     assert len(lines) == 1
+
+
+@pytest.mark.parametrize(
+    ("taken", "way_out"),
+    [
+        ("refs/heads/session", "git branch -m session old-session"),
+        ("refs/tilth", "git update-ref -d refs/tilth"),
+    ],
+)
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_name_that_leaves_no_room_for_a_sessions_branch_is_told_with_its_way_out(
+    site: Site, taken: str, way_out: str, *, packed: bool
+) -> None:
+    git(site.repo, "update-ref", taken, "HEAD")
+    if packed:
+        git(site.repo, "pack-refs", "--all")
+    environ = site.environ("http://127.0.0.1:9")
+    with pytest.raises(UserError, match=f"{taken}.*is in the way.*`{way_out}`"):
+        start(site.bundle(1), site.repo, {}, new=True, environ=environ)
+    assert not site.sessions.exists()
+    assert git(site.repo, "worktree", "list").count("\n") == 0

@@ -19,6 +19,11 @@ from tilth.git.includes import refuse_what_waits
 
 SESSION_BRANCHES = "session/"
 _BRANCHES = "refs/heads/"
+# What leaves no room for a session's own refs, and how it is put out of the way.
+_IN_THE_WAY = {
+    "refs/heads/session": "git branch -m session old-session",
+    "refs/tilth": "git update-ref -d refs/tilth",
+}
 
 _USERS_CONFIGURATION = (
     "HOME",
@@ -63,6 +68,19 @@ def open_source(path: Path) -> SourceRepo:
     _refuse_a_foreign_one(root, own_dir, git_dir)
     head, branch = _head(own_dir, git_dir, root)
     return SourceRepo(root=root, git_dir=git_dir, own_dir=own_dir, head=head, branch=branch)
+
+
+def open_for_session(path: Path) -> SourceRepo:
+    """Find a repository to begin a session in; refuse one whose refs leave no room for its own."""
+    source = open_source(path)
+    git = Git(source.own_dir, source.root, common=source.git_dir)
+    for ref, way_out in _IN_THE_WAY.items():
+        if git.ask("show-ref", "--verify", "--quiet", ref, ok=(0, 1)).code == 0:
+            raise UserError(
+                f"{ref} of {source.root} is in the way: sessions keep their work below that name, "
+                f"and git allows no ref below another; move it with `{way_out}`"
+            )
+    return source
 
 
 def _places(where: Path) -> tuple[str, str, str, str]:

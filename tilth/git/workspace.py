@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
 
 from tilth.base.clock import Clock
@@ -192,7 +192,9 @@ class Workspace:
         locks = [refs / "heads" / f"{self.branch}.lock"]
         locks += (refs / "tilth" / self.session).glob("*.lock")
         for lock in locks:
-            lock.unlink(missing_ok=True)
+            # A branch named `session` leaves no such directory: git says so when it is to be made.
+            with suppress(NotADirectoryError):
+                lock.unlink(missing_ok=True)
         self._worktree.clear_locks()
 
     def seed(self, files: Mapping[str, bytes], message: CommitMessage) -> str:

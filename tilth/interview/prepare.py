@@ -24,7 +24,7 @@ from tilth.config.secrets import Mask
 from tilth.config.settings import Settings, known_secrets, load
 from tilth.contract.outcomes import ExitCode, StopReason, exit_code
 from tilth.git import trees
-from tilth.git.source import SourceRepo, is_dirty, open_source
+from tilth.git.source import SourceRepo, is_dirty, open_for_session, open_source
 from tilth.interview.answers import AnswersFrontend, read_answers
 from tilth.interview.approval import Approver
 from tilth.interview.bench import InterviewBench
@@ -84,7 +84,7 @@ def prepare(
     brief = _brief(options)
     if options.answers is not None:
         frontend = frontend or AnswersFrontend(read_answers(options.answers))
-    source = open_source(repo)
+    source = open_for_session(repo)
     people = terminal()
     choice = choose(settings, source, people.pick, force=options.force, keep=options.keep_existing)
     if choice.leave:

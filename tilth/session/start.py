@@ -15,7 +15,7 @@ from tilth.base.errors import UserError
 from tilth.config.settings import Settings, load
 from tilth.git import trees
 from tilth.git.merging import require_merging
-from tilth.git.source import SourceRepo, is_dirty, open_source
+from tilth.git.source import SourceRepo, is_dirty, open_for_session, open_source
 from tilth.log.state import SessionState
 from tilth.model.provider import load_early
 from tilth.session.bundle import PRD_NAME, Bundle, find_prd, read_bundle
@@ -74,7 +74,7 @@ def start(
     prd = find_prd(target)
     if prd is None:
         return go_on(prepared_to_run(settings, open_source(_source_of(repo, target)), frontend))
-    bundle, source = read_bundle(prd), open_source(repo_for(repo, prd))
+    bundle, source = read_bundle(prd), open_for_session(repo_for(repo, prd))
     facts = read_facts(source, source.head)
     if is_dirty(source):
         frontend.tell("note: uncommitted changes in the repository are not part of the session")
