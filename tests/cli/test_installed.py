@@ -157,9 +157,13 @@ def test_the_action_keeps_report_viewer_and_work(played: Action, tmp_path: Path)
 
 def test_the_action_ends_as_a_refused_run_ends(played: Action, tmp_path: Path) -> None:
     given = {**played.given, "prd": "nowhere; exit 0"}
-    again = Action(played.path, given, played.workspace, tmp_path / "runner", played.environ)
+    runner = tmp_path / "runner"
+    runner.mkdir()
+    # A home that was kept: what another night has made there is not this one's.
+    (runner / "tilth").symlink_to(played.temp / "tilth")
+    again = Action(played.path, given, played.workspace, runner, played.environ)
     assert again.run() == 2, again.log
-    assert again.outputs["run"] == {"exit-code": "2"}
+    assert again.outputs["run"] == {"exit-code": "2", "session": ""}
     assert "session" not in again.outputs["keep"]
 
 

@@ -33,7 +33,7 @@ def eval_check(
 ) -> int:
     """Measure how often the evaluator is wrong, on known changes.
 
-    Every change passes its tests; half of them are wrong all the same. Ctrl-C stops, and the same
+    Every change passes its tests; many of them are wrong all the same. Ctrl-C stops, and the same
     command goes on. Exit code 0 once it is measured, 1 if a case of the suite is broken.
 
     Example: tilth eval-check --limit 20
