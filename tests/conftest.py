@@ -10,7 +10,7 @@ from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
-from support import chromium, network_guard, toolchains
+from support import chromium, memory_disk, network_guard, toolchains
 
 from tilth.session.parts import cores_here
 
@@ -24,6 +24,7 @@ AT_THE_START: dict[str, object] = {}
 
 def pytest_configure() -> None:
     _heed_interrupts()
+    memory_disk.use(os.environ)
     network_guard.install()
     for name in list(os.environ):
         if name.startswith(("TILTH_", "ANTHROPIC_")):

@@ -10,6 +10,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -51,11 +52,11 @@ class Machine:
 
     def tilth(self, *args: str, url: str = "http://127.0.0.1:1", **settings: str) -> int:
         """Run a command there."""
-        root = str(self.site.root)
+        root, temporary = str(self.site.root), tempfile.gettempdir()
         outer = [str(bubblewrap().program), "--bind", "/", "/", "--dev", "/dev", *self._outer]
         program = [sys.executable, "-c", self._without + START, *args]
         done = subprocess.run(
-            [*outer, "--bind", root, root, "--", *program],
+            [*outer, "--bind", temporary, temporary, "--bind", root, root, "--", *program],
             env=self.site.environ(url, **settings),
             cwd=root,
             capture_output=True,
