@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 from support.flow_site import Site, git, seed_test, task
 from support.interviews import Sitting, sit, write_seed
-from support.messages_api import error
+from support.messages_api import Reply, Request, error
+
+from tilth.base.errors import UserError
 
 NAME = "test_t001_add.py"
 TWO = task(1, acceptance_criteria=["adds one", "takes text too"])
@@ -170,11 +172,25 @@ def test_a_refused_seed_can_be_mended(tmp_path: Path) -> None:
 
 def test_a_seed_that_cannot_be_committed_leaves_nothing(tmp_path: Path) -> None:
     site = Site.make(tmp_path)
-    # A branch called "session" leaves no room for branches below it.
-    git(site.repo, "branch", "session")
-    sitting = sit(site, [write_seed(1)])
+
+    def script(request: Request) -> Reply:
+        # In the middle of the interview: a branch so called leaves no room for others below it.
+        git(site.repo, "branch", "session")
+        return write_seed(1)
+
+    sitting = sit(site, script)
     assert sitting.code == 2
     names = {path.name for path in sitting.session.iterdir()}
     assert not names & {"prd.json", "seed-meta.json", "workspace"}
     assert list((sitting.session / "seed-tests").iterdir()) == []
     assert sitting.checkpoint["status"] == "interviewing"
+
+
+def test_a_repository_without_room_for_a_branch_is_refused_before_the_first_question(
+    tmp_path: Path,
+) -> None:
+    site = Site.make(tmp_path)
+    git(site.repo, "branch", "session")
+    with pytest.raises(UserError, match=r"refs/heads/session .* is in the way"):
+        sit(site, [])
+    assert not site.sessions.exists()

@@ -6,6 +6,7 @@ import contextlib
 import os
 import socket
 import sys
+import tempfile
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
@@ -24,8 +25,10 @@ MEGA = 1024**2
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Place:
-    return Place.make(tmp_path)
+def place() -> Iterator[Place]:
+    # Short: the path of a socket has an end at 107 characters.
+    with tempfile.TemporaryDirectory(prefix="wall-") as root:
+        yield Place.make(Path(root))
 
 
 @contextlib.contextmanager
