@@ -6,6 +6,7 @@ patch, never runs a test, never asks a model.
 
 from __future__ import annotations
 
+import os
 import re
 import tomllib
 from collections.abc import Mapping
@@ -223,6 +224,7 @@ def _texts(folder: Path) -> dict[str, str]:
     """Read all files below a directory of a case, by their names within it."""
     if not folder.is_dir():
         raise BrokenCase(f"{folder.name}/ is missing")
+    _refuse_way_out(folder, folder.parent)
     found = sorted(path for path in folder.rglob("*") if path.is_file() and _counts(path, folder))
     if not found:
         raise BrokenCase(f"{folder.name}/ is empty")
@@ -234,7 +236,15 @@ def _counts(path: Path, folder: Path) -> bool:
     return "__pycache__" not in path.relative_to(folder).parts
 
 
+def _refuse_way_out(path: Path, case: Path) -> None:
+    """Refuse a link out of a case: whatever it led to would be shown to the evaluator."""
+    if not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(case)):
+        name = path.relative_to(case).as_posix()
+        raise BrokenCase(f"{name}: leads out of the case; put the file itself there")
+
+
 def _text(path: Path, case: Path) -> str:
+    _refuse_way_out(path, case)
     name = path.relative_to(case).as_posix()
     try:
         # decoded by hand: a file's own line ends must stay for the patches to fit

@@ -81,6 +81,29 @@ def test_bytecode_and_loose_files_are_passed_over(tmp_path: Path) -> None:
     assert loaded.problems == ()
 
 
+@pytest.mark.parametrize("link", ["case.toml", "base", "base/more.py", "hidden/test_hidden_x.py"])
+def test_a_link_out_of_a_case_is_refused_before_anything_is_read_there(
+    tmp_path: Path, link: str
+) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "secret.py").write_text("the word\n")
+    folder = write_case(tmp_path / "suite")
+    place = folder / link
+    if place.exists():
+        place.rename(tmp_path / "away")
+    place.symlink_to(elsewhere if link == "base" else elsewhere / "secret.py")
+    assert (
+        problem(tmp_path / "suite") == f"{link}: leads out of the case; put the file itself there"
+    )
+
+
+def test_a_link_within_a_case_is_a_file_like_any_other(tmp_path: Path) -> None:
+    (write_case(tmp_path) / "base" / "more.py").symlink_to("numbers_.py")
+    (case,) = load_suite(tmp_path).cases
+    assert case.base["more.py"] == BASE
+
+
 def test_a_broken_case_is_named_and_the_others_are_used(tmp_path: Path) -> None:
     broken = write_case(tmp_path, {"case.toml": "id ="}).rename(tmp_path / "broken")
     write_case(tmp_path)
