@@ -125,7 +125,7 @@ def test_a_signal_is_heard_while_nobody_reads_what_is_printed(tmp_path: Path) ->
                 with contextlib.suppress(BlockingIOError):
                     while True:
                         os.write(writer, b"x" * size)
-        return slow(request)
+        return answer(request)
 
     stage = Stage(tmp_path, tasks=1, script=script)
     with stage.server:
