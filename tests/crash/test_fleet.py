@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import threading
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -19,9 +20,12 @@ from support.messages_api import Reply, Request, stall
 from support.waiting import wait_for
 
 from tilth.base.errors import UserError
+from tilth.base.interrupt import Interrupt
+from tilth.contract.outcomes import ExitCode
 from tilth.fleet.dask_engine import open_dask
 from tilth.fleet.job import Job
 from tilth.fleet.register import Register
+from tilth.fleet.run import Fleet, Phase, UnitRun, run_fleet
 from tilth.fleet.units import Unit, read_units
 from tilth.session.start import start
 
@@ -50,6 +54,36 @@ def test_a_scheduler_that_goes_away_is_said_in_one_line(tmp_path: Path) -> None:
             assert "\n" not in str(said.value)
         finally:
             engine.close()
+
+
+def test_a_fleet_on_a_cluster_without_workers_can_be_stopped(tmp_path: Path) -> None:
+    unit = Unit(name="a", bundle="/plans/a", repo="/repo")
+    fleet = Fleet((UnitRun(unit),), tmp_path, Register(tmp_path))
+    interrupt = Interrupt()
+    with DaskCluster(tmp_path / "dask", 0, {"PATH": os.environ["PATH"]}) as cluster:
+        engine = open_dask(cluster.address, None)
+        try:
+            run_fleet(fleet, engine, StopsAtFirst(interrupt), interrupt)
+        finally:
+            engine.close()
+    assert fleet.exit_code == ExitCode.INTERRUPTED
+    assert [(unit_run.phase, unit_run.report) for unit_run in fleet.unit_runs] == [
+        (Phase.WAITING, None)
+    ]
+
+
+class StopsAtFirst:
+    """Wish for a stop, as a person at the keyboard would, once a unit was handed out."""
+
+    def __init__(self, interrupt: Interrupt) -> None:
+        self._interrupt = interrupt
+
+    def began(self, unit_run: UnitRun) -> None:
+        self._interrupt.wish()
+
+    def ended(self, unit_run: UnitRun) -> None: ...
+
+    def look(self, unit_runs: Iterable[UnitRun]) -> None: ...
 
 
 class Halting:

@@ -72,6 +72,16 @@ class DaskEngine:
                 del self._running[name]
                 yield _report(name, future)
 
+    def withdraw(self) -> tuple[str, ...]:
+        with _talking():
+            # A worker that is there may have begun one already: those come to their end.
+            if not self._running or self._client.nthreads():
+                return ()
+            self._client.cancel(list(self._running.values()))
+        names = tuple(self._running)
+        self._running.clear()
+        return names
+
     def close(self) -> None:
         self._cleanup.close()
 

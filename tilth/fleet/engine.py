@@ -29,6 +29,9 @@ class Engine(Protocol):
     def ended(self, wait_s: float) -> Iterator[UnitReport]:
         """Give the reports of the jobs that ended, waiting a moment for the first."""
 
+    def withdraw(self) -> tuple[str, ...]:
+        """Take back the jobs that nobody can have begun, and give their units' names."""
+
     def close(self) -> None:
         """Leave nothing behind that this engine has made."""
 
@@ -61,6 +64,9 @@ class LocalEngine:
             self._running.remove(process)
             with process:
                 yield process.wait()
+
+    def withdraw(self) -> tuple[str, ...]:
+        return ()  # Each runs from the moment it is started.
 
     def close(self) -> None:
         for process in self._running:

@@ -165,6 +165,8 @@ class _Flow:
         if self._interrupt.wished:
             self.ask_to_stop()
             self._waiting.clear()
+            for name in self._engine.withdraw():
+                self._running.pop(name).phase = Phase.WAITING
         while self._waiting and len(self._running) < self._engine.width:
             self._begin(self._waiting.popleft())
         for report in self._engine.ended(_LOOK_EVERY_S) if self._running else ():

@@ -53,6 +53,9 @@ class FakeEngine:
         name = self._running.pop(0).unit.name
         yield self._ends(name, self.begun[name])
 
+    def withdraw(self) -> tuple[str, ...]:
+        return ()
+
     def close(self) -> None:
         """Have nothing to close."""
 
