@@ -134,7 +134,7 @@ def test_a_lost_endpoint_stops_the_run_and_every_lane_can_go_on(tmp_path: Path) 
 
 
 def test_a_failure_that_halts_lets_those_before_it_land_and_keeps_those_behind(
-    tmp_path: Path,
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """T-001 is slow and lands; T-002 fails; T-003 is accepted and lands on resume."""
     meeting = Meeting(1, 3)
@@ -148,6 +148,9 @@ def test_a_failure_that_halts_lets_those_before_it_land_and_keeps_those_behind(
     statuses = {name: entry["status"] for name, entry in run.tasks.items()}
     assert statuses == {"T-001": "done", "T-002": "failed", "T-003": "accepted"}
     assert run.of("stop")[-1]["reason"] == "no_case"
+    assert "1 done, 1 failed, 1 accepted, not landed" in capsys.readouterr().out
+    report = (run.session / "report.md").read_text(encoding="utf-8")
+    assert "unfinished" not in report
     script.steps = steps_of(1, 2, 3)
     script.before = lambda number, role: None
     again = stage.resume(3)

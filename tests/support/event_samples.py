@@ -91,6 +91,7 @@ def session_start(**changes: Any) -> SessionStart:
         "source": "~/code/words",
         "branch": BRANCH,
         "base_commit": SHA,
+        "base_branch": "main",
         "feature": "slugs",
         "tasks": 3,
         "worker_model": "worker-model",

@@ -78,6 +78,7 @@ class Shelf:
             "source": str(self.root / "repo"),
             "branch": f"session/{name}",
             "base_commit": SHA,
+            "base_branch": "main",
             "created": CREATED,
             "updated": CREATED,
             "usage": {"worker": {"calls": 3, "cost_usd": 1.25}},

@@ -156,6 +156,14 @@ class AttemptState:
         return any(event.seq > self.last_answer for event in words)
 
     @property
+    def waits_to_land(self) -> bool:
+        """Tell whether the last word on its work is an accept, and it has not ended yet."""
+        kinds = EvaluatorVerdict | LandingRefused | OperatorSpoke
+        words = [event.payload for event in self.milestones if isinstance(event.payload, kinds)]
+        last = words[-1] if words and not self.ended else None
+        return isinstance(last, EvaluatorVerdict) and last.entry.accepted
+
+    @property
     def rejections(self) -> int:
         """Count the rejections that add to the worker's iterations."""
         refused = sum(refusal.earns_bonus for refusal in self.all(LandingRefused))

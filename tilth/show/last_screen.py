@@ -31,6 +31,7 @@ _MARKS = {
     TaskEnding.UNREAD: ("!", Tone.WARN),
     TaskEnding.BY_PERSON: ("!", Tone.WARN),
     TaskEnding.FAILED: ("✗", Tone.BAD),
+    TaskEnding.TO_LAND: ("…", Tone.PLAIN),
     TaskEnding.OPEN: ("…", Tone.PLAIN),
     TaskEnding.WAITING: ("·", Tone.QUIET),
 }
@@ -140,6 +141,7 @@ def _next(stop: Stop, endings: dict[str, TaskEnding], now: Progress) -> tuple[st
         source=start.source if start else ".",
         branch=start.branch if start else f"session/{state.session}",
         base_commit=start.base_commit if start else "",
+        base_branch=start.base_branch if start else None,
     )
     asked = [request.said.request for request in state.open_requests if request.task_id not in done]
     return next_commands(row, open_requests=asked, last_stop=stop.reason)

@@ -61,7 +61,7 @@ def _commands(
     for task_id in (*row.failed, *row.below_bar) if shows else ():
         yield f"tilth show {name} {task_id}"
     if not set(row.done_tasks) <= set(row.taken):
-        yield f"tilth take {name}"
+        yield f"tilth take {name}" if row.base_branch else f"tilth take {name} --into BRANCH"
     if row.done_tasks:
         span = f"{row.base_commit[:12]}..{row.branch}"
         yield f"git -C {shlex.quote(row.source)} log {shlex.quote(span)}"

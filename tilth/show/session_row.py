@@ -64,6 +64,8 @@ class SessionRow:
     source: str = ""
     branch: str = ""
     base_commit: str = ""
+    # The branch that the session began from; none where HEAD stood on no branch.
+    base_branch: str | None = None
     feature: str | None = None
     # The done tasks whose work stands on a branch of the user's.
     taken: tuple[str, ...] = ()
@@ -120,6 +122,7 @@ def _seen(directory: Path, checkpoint: Checkpoint, plan: _Tasks) -> SessionRow:
         source=checkpoint.source,
         branch=checkpoint.branch,
         base_commit=checkpoint.base_commit,
+        base_branch=checkpoint.base_branch,
         feature=plan.feature,
         taken=checkpoint.taken,
     )

@@ -70,7 +70,7 @@ def stop(wanted: str | None, *, environ: Mapping[str, str] = os.environ) -> int:
 
 
 _WILL = {
-    Verb.TELL: "the worker reads it in its next message",
+    Verb.TELL: "the worker reads it in its next message, if its case is not accepted before",
     Verb.ANSWER: "it takes the answer up at its next safe point",
     Verb.ACCEPT: "it takes the verdict up at its next safe point",
     Verb.REJECT: "it takes the verdict up at its next safe point",

@@ -48,6 +48,13 @@ def test_the_latest_session_is_told_in_two_lines(
     ]
 
 
+def test_work_that_began_on_no_branch_is_to_be_taken_into_a_named_one(
+    shelf: Shelf, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shelf.add(base_branch=None)
+    assert said(shelf, capsys)[-1] == f"next  tilth take {SESSION} --into BRANCH"
+
+
 @pytest.mark.parametrize(
     ("status", "command"),
     [

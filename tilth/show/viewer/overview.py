@@ -26,6 +26,7 @@ _TONES = {
     TaskEnding.UNREAD: "doubt",
     TaskEnding.BY_PERSON: "doubt",
     TaskEnding.FAILED: "failed",
+    TaskEnding.TO_LAND: "running",
     TaskEnding.OPEN: "running",
     TaskEnding.WAITING: "waiting",
 }
@@ -139,7 +140,7 @@ def task_head(task: TaskReport, state: SessionState, running: bool) -> dict[str,
 
 
 def _task_tone(task: TaskReport, running: bool) -> str:
-    if task.ending is TaskEnding.OPEN and not running:
+    if task.ending in (TaskEnding.TO_LAND, TaskEnding.OPEN) and not running:
         return "waiting"
     # Whatever the verdict: who changed what steers the gate is not simply done.
     return "doubt" if task.tampered and task.ending is TaskEnding.DONE else _TONES[task.ending]
