@@ -14,6 +14,7 @@ import importlib
 import io
 import json
 import os
+import pkgutil
 import runpy
 import select
 import shutil
@@ -28,6 +29,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+# What Tilth and the SDK import only when they come to need it.
+_LOADED_LATE = ("anthropic", "genai_prices.data", "httpcore2", "prompt_toolkit", "rich.markdown")
 FORWARDED = ("SIGINT", "SIGTERM", "SIGHUP", "SIGWINCH")
 # The program that is started: it asks for a fork, hands over its files and stands for it.
 _CLIENT = """\
@@ -71,9 +74,12 @@ def with_warm_gate(environ: dict[str, str]) -> dict[str, str]:
 
 @functools.cache
 def warm_tilth() -> Path:
-    """Give a `tilth` that has its own modules and the SDK loaded."""
-    loads = ["anthropic", "tilth.cli.app", "tilth.session.start", "tilth.loop", "tilth.tools"]
-    return _open("tilth", flags=[], loads=loads)
+    """Give a `tilth` that has all of its modules loaded, and what they load when they are used."""
+    import tilth
+
+    own = [module.name for module in pkgutil.walk_packages(tilth.__path__, "tilth.")]
+    own.remove("tilth.__main__")
+    return _open("tilth", flags=[], loads=[*_LOADED_LATE, *own])
 
 
 def _open(
