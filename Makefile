@@ -5,6 +5,8 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# Each process of a test run loads all files of tests: what one of them compiles, the others take.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: setup demo test lint bench crash suite dist docs pictures clean
 
