@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from support.commands import start
 from support.flow_site import Run, Site, accept, git, solve, submit
+from support.kept_run import KeptRun
 from support.take_site import bring
 
 from tilth.base.errors import SessionBusy, UnknownSession, UserError
@@ -16,21 +17,29 @@ from tilth.session.store import Lock
 from tilth.show.reset import reset
 
 
-@pytest.fixture
-def site(tmp_path: Path) -> Site:
-    return Site.make(tmp_path)
-
-
-@pytest.fixture
-def run(site: Site) -> Run:
-    """Give a session that failed under skip, so that it has a branch, a worktree and a ref."""
-    return site.run(
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> KeptRun:
+    """Run a session that failed under skip, so that it has a branch, a worktree and a ref."""
+    place = tmp_path_factory.mktemp("reset")
+    site = Site.make(place / "site")
+    run = site.run(
         site.bundle(1, 2),
         worker=[solve(1), solve(2) + submit(2)],
         evaluator=[accept()],
         TILTH_MAX_ITERATIONS_PER_TASK="1",
         TILTH_ON_EXHAUSTED="skip",
     )
+    return KeptRun.of(run, place / "kept")
+
+
+@pytest.fixture
+def run(kept: KeptRun) -> Run:
+    return kept.lay_out()
+
+
+@pytest.fixture
+def site(run: Run) -> Site:
+    return run.site
 
 
 def take_away(site: Site, session: str | None, **flags: bool) -> int:
@@ -107,10 +116,8 @@ def test_a_session_without_a_readable_checkpoint_can_be_reset_from_its_repo(
     assert refs(site) == "refs/heads/main"
 
 
-def test_what_a_checkpoint_says_cannot_widen_what_is_deleted(
-    site: Site, run: Run, tmp_path: Path
-) -> None:
-    precious = tmp_path / "precious"
+def test_what_a_checkpoint_says_cannot_widen_what_is_deleted(site: Site, run: Run) -> None:
+    precious = site.root / "precious"
     precious.mkdir()
     path = run.session / "checkpoint.json"
     said = json.loads(path.read_text(encoding="utf-8"))
