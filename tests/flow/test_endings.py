@@ -6,12 +6,19 @@ from pathlib import Path
 
 import pytest
 from support.flow_site import Site, accept, block, git, reject, solution, solve, submit, task, write
+from support.light_gate import LIGHT
 from support.messages_api import Answer, call, error, say
 
 
 @pytest.fixture
 def site(tmp_path: Path) -> Site:
-    return Site.make(tmp_path)
+    return Site.make(tmp_path, {"pyproject.toml": LIGHT})
+
+
+@pytest.fixture
+def tested(tmp_path: Path) -> Site:
+    """Give a site whose gate runs ruff and pytest."""
+    return Site.make(tmp_path / "tested")
 
 
 def usage(**tokens: int) -> dict[str, int]:
@@ -253,9 +260,9 @@ def test_independent_tasks_go_on_where_a_plan_declares_dependencies_and_dependen
     assert "feature1.py" not in git(site.repo, "ls-tree", "-r", "--name-only", run.branch)
 
 
-def test_force_accept_lands_the_last_green_tree_below_the_bar(site: Site) -> None:
-    run = site.run(
-        site.bundle(1),
+def test_force_accept_lands_the_last_green_tree_below_the_bar(tested: Site) -> None:
+    run = tested.run(
+        tested.bundle(1),
         worker=[solve(1) + submit(1), write("junk.py", "x = 1\n")],
         evaluator=[reject(score=40)],
         TILTH_MAX_EVALUATOR_CALLS_PER_TASK="0",
@@ -266,8 +273,8 @@ def test_force_accept_lands_the_last_green_tree_below_the_bar(site: Site) -> Non
     assert run.code == 4
     entry = run.tasks["T-001"]
     assert (entry["status"], entry["quality_flag"], entry["score"]) == ("done", "below-bar", 40)
-    assert "Tilth-Quality: below-bar" in git(site.repo, "log", "-1", "--format=%B", run.branch)
-    assert "junk.py" not in git(site.repo, "ls-tree", "--name-only", run.branch)
+    assert "Tilth-Quality: below-bar" in git(tested.repo, "log", "-1", "--format=%B", run.branch)
+    assert "junk.py" not in git(tested.repo, "ls-tree", "--name-only", run.branch)
 
 
 def test_without_an_evaluator_the_commit_says_it_was_not_evaluated(site: Site) -> None:
@@ -338,10 +345,12 @@ def test_an_answer_cut_by_a_full_window_makes_room_for_the_next(site: Site) -> N
     assert "cut.txt" not in git(site.repo, "ls-tree", "--name-only", run.branch)
 
 
-def test_what_looks_like_a_key_is_masked_in_a_validators_report(site: Site) -> None:
+def test_what_looks_like_a_key_is_masked_in_a_validators_report(tested: Site) -> None:
     key = "sk-" + "live" * 6
     shows = write("feature1.py", f"def add1(x):\n    return {key!r}\n")
-    run = site.run(site.bundle(1), worker=[shows + submit(1)], TILTH_MAX_ITERATIONS_PER_TASK="1")
+    run = tested.run(
+        tested.bundle(1), worker=[shows + submit(1)], TILTH_MAX_ITERATIONS_PER_TASK="1"
+    )
     reports = run.of("validator_run")
     assert [report["phase"] for report in reports if report["name"] == "pytest"] == ["base", "case"]
     assert not any(key in report["output"] for report in reports)
@@ -355,9 +364,9 @@ def test_what_looks_like_a_key_is_masked_in_a_validators_report(site: Site) -> N
     ],
 )
 def test_a_task_without_a_seed_test_is_said_to_stand_on_the_evaluator_alone(
-    site: Site, capsys: pytest.CaptureFixture[str], flags: dict[str, object], said: str
+    tested: Site, capsys: pytest.CaptureFixture[str], flags: dict[str, object], said: str
 ) -> None:
-    bundle = site.bundle(1, tasks=[task(1), task(2)])
-    run = site.run(bundle, worker=[error(400, "no")], flags=flags)
+    bundle = tested.bundle(1, tasks=[task(1), task(2)])
+    run = tested.run(bundle, worker=[error(400, "no")], flags=flags)
     assert run.code == 5
     assert said in capsys.readouterr().out

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 from support.flow_site import Run, Site, accept, reject, solve, submit, write
+from support.light_gate import LIGHT
 from support.messages_api import Answer, Reply, call
 
 SEED = "tests/test_t001_add.py"
 # So that a bare `pytest` finds the modules at the root.
-ON_PATH = {"pyproject.toml": "[tool.pytest.ini_options]\npythonpath = ['.']\n"}
+ON_PATH = {"pyproject.toml": f"{LIGHT}\n[tool.pytest.ini_options]\npythonpath = ['.']\n"}
 PYTEST = f"python -m pytest -q {SEED}"
 REMINDER = "already verified"
 SMOKE = 'python -c "from feature1 import add1; print(add1(1))"'
@@ -124,7 +125,7 @@ def test_a_command_that_timed_out_verifies_nothing(tmp_path: Path) -> None:
 
 
 def test_a_third_identical_call_is_answered_from_the_record(tmp_path: Path) -> None:
-    site = Site.make(tmp_path)
+    site = Site.make(tmp_path, ON_PATH)
     marks = tmp_path / "marks"
     counted = bash(f"echo run >> {marks}; cat README.md")
     run = site.run(
@@ -141,7 +142,7 @@ def test_a_third_identical_call_is_answered_from_the_record(tmp_path: Path) -> N
 
 
 def test_the_sixth_identical_call_ends_the_task(tmp_path: Path) -> None:
-    site = Site.make(tmp_path)
+    site = Site.make(tmp_path, ON_PATH)
     run = site.run(site.bundle(1), worker=[call("read_file", path="README.md")] * 9)
     assert run.code == 1
     (failed,) = run.of("task_failed")
@@ -159,7 +160,7 @@ def test_calls_that_change_files_or_have_others_between_them_are_never_refused(
 
 
 def test_the_tail_counts_only_what_lies_between_the_last_edit_and_its_case(tmp_path: Path) -> None:
-    site = Site.make(tmp_path)
+    site = Site.make(tmp_path, ON_PATH)
     run = site.run(
         site.bundle(1),
         worker=[
