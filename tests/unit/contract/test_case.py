@@ -269,6 +269,18 @@ def test_the_evaluator_is_shown_the_claim_but_not_the_learnings() -> None:
     assert "secret of the code base" not in shown
 
 
+def test_what_was_declared_stands_line_by_line_under_its_heading() -> None:
+    case = Case.model_validate(claim(work_arounds=["a hack"], uncertainties=["a doubt"]))
+    assert render_case(case).splitlines()[-6:] == [
+        "",
+        "Work-arounds declared:",
+        "- a hack",
+        "",
+        "Uncertainties declared:",
+        "- a doubt",
+    ]
+
+
 def test_nothing_declared_leaves_no_empty_headings() -> None:
     shown = render_case(Case.model_validate(claim()))
     assert "declared" not in shown

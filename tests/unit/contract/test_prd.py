@@ -205,6 +205,14 @@ def test_a_diamond_is_no_cycle_and_a_long_chain_is_no_trouble() -> None:
     assert len(parse_plan([*chain, entry(1500)], "prd.json").tasks) == 1500
 
 
+def test_untested_are_the_open_tasks_that_no_test_belongs_to() -> None:
+    tasks = parse_plan([entry(1), entry(2), entry(3)], "prd.json").tasks
+    done = tasks[2].model_copy(update={"status": Status.DONE})
+    plan = Plan(tasks=(*tasks[:2], done))
+    assert plan.untested(["test_t001_a.py"]) == ("T-002",)
+    assert plan.untested([]) == ("T-001", "T-002")
+
+
 def test_all_problems_are_listed_at_once_each_with_the_file() -> None:
     document = {
         "version": 3,

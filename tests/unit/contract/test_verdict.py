@@ -17,6 +17,7 @@ from tilth.contract.verdict import (
     entry_of,
     harness_reject,
     parse_verdict,
+    person_reject,
 )
 from tilth.model.messages import Turn, Usage
 
@@ -246,6 +247,12 @@ def test_null_lists_a_lone_text_and_unknown_fields_are_tolerated() -> None:
     odd = {"evidence": "a.py:f", "resolved": None, "confidence": 0.9}
     verdict = read(REJECT | odd)
     assert (verdict.evidence, verdict.resolved) == (("a.py:f",), ())
+
+
+def test_a_persons_reject_is_told_from_all_others() -> None:
+    said = person_reject(JUDGED, category=RejectionCategory.WEAK_TEST, concern="Look again.")
+    assert (said.source, said.verdict, said.concern) == ("person", "reject", "Look again.")
+    assert said.rejection_category is RejectionCategory.WEAK_TEST
 
 
 def test_an_entry_is_bound_to_what_was_judged() -> None:
