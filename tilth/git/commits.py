@@ -136,18 +136,10 @@ def read_commit(id: str, raw: bytes) -> CommitRecord:
     subject, _, body = message.partition("\n")
     lines = body.strip().rpartition("\n\n")[2].split("\n")
     trailers = [(key, value.strip()) for key, _, value in (line.partition(":") for line in lines)]
-    parent = parents[0] if parents else None
-    return record_of(id, parent=parent, tree=tree, subject=subject, trailers=trailers)
-
-
-def record_of(
-    id: str, *, parent: str | None, tree: str, subject: str, trailers: Sequence[tuple[str, str]]
-) -> CommitRecord:
-    """Make a record of a commit's own parts, whoever read them."""
     said = dict(trailers)
     return CommitRecord(
         id=id,
-        parent=parent,
+        parent=parents[0] if parents else None,
         tree=tree,
         subject=subject,
         session=said.get(_SESSION),

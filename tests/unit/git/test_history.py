@@ -120,3 +120,12 @@ def test_nothing_is_left_behind_and_nothing_is_written(repo: Repo, tmp_path: Pat
             assert list(lent.iterdir())
     assert list(lent.iterdir()) == []
     assert repo.own_state() == before
+
+
+def test_a_tree_is_no_commit(repo: Repo) -> None:
+    tree = repo.git("rev-parse", "HEAD^{tree}").strip()
+    with (
+        open_history(open_source(repo.root)) as way,
+        pytest.raises(WorkspaceError, match="is no commit"),
+    ):
+        way.commit(tree)
