@@ -15,6 +15,7 @@ from typing import Any
 
 from support.commands import resume, start
 from support.messages_api import Answer, MessagesServer, Reply, Request, by_role, call
+from support.repo_copy import lay_out
 from support.warm_start import with_warm_gate
 
 KEY = "sk-test-0123456789abcdef"
@@ -93,6 +94,17 @@ def git(repo: Path, *args: str) -> str:
     return done.stdout.strip()
 
 
+def _commit_first(repo: Path, files: Mapping[str, str]) -> None:
+    for name, content in files.items():
+        path = repo / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content, encoding="utf-8")
+    git(repo, "init", "--quiet", "--initial-branch=main")
+    git(repo, "add", "--all")
+    who = ("-c", "user.name=A User", "-c", "user.email=user@example.org")
+    git(repo, *who, "commit", "--quiet", "--message=first")
+
+
 @dataclass
 class Site:
     """Hold one repository and the sessions that were run on it."""
@@ -104,15 +116,8 @@ class Site:
     @classmethod
     def make(cls, root: Path, files: Mapping[str, str] | None = None) -> Site:
         site = cls(root)
-        site.repo.mkdir(parents=True)
-        for name, content in {"README.md": "# Sample\n", **(files or {})}.items():
-            path = site.repo / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(content, encoding="utf-8")
-        git(site.repo, "init", "--quiet", "--initial-branch=main")
-        git(site.repo, "add", "--all")
-        who = ("-c", "user.name=A User", "-c", "user.email=user@example.org")
-        git(site.repo, *who, "commit", "--quiet", "--message=first")
+        files = {"README.md": "# Sample\n", **(files or {})}
+        lay_out(site.repo, lambda folder: _commit_first(folder, files), *files.items())
         return site
 
     @property

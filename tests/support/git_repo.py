@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
+from support.repo_copy import lay_out
 from tilth.git.source import open_source
 from tilth.git.workspace import Workspace
 
@@ -32,9 +33,14 @@ class Repo:
         self, root: Path, files: Mapping[str, str] | None = None, *, hashing: str = "sha1"
     ) -> None:
         self.root = root
-        root.mkdir(parents=True)
-        self.git("init", "-q", "-b", "main", f"--object-format={hashing}")
-        self.commit_files(files or {"app.py": "x = 1\n", "pkg/mod.py": "y = 1\n"})
+        files = files or {"app.py": "x = 1\n", "pkg/mod.py": "y = 1\n"}
+
+        def make(folder: Path) -> None:
+            first = Repo.at(folder)
+            first.git("init", "-q", "-b", "main", f"--object-format={hashing}")
+            first.commit_files(files)
+
+        lay_out(root, make, hashing, *files.items())
 
     @classmethod
     def at(cls, root: Path) -> Repo:

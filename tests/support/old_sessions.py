@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from support import repo_copy
 from support.warm_start import warm_tilth, with_warm_gate
 
 KEPT = Path(__file__).parents[1] / "fixtures" / "old_sessions"
@@ -133,7 +134,7 @@ def lay_out(
     kept = KEPT / name
     facts = json.loads((kept / "kept.json").read_text(encoding="utf-8"))
     old = OldSession(root, home or root / "home", facts["session"], endpoint)
-    _lay_out_repository(kept, old.repo)
+    repo_copy.lay_out(old.repo, lambda folder: _unpack(kept, folder), name)
     _lay_out_files(kept / "session", old)
     if facts["worktree"]:
         workspace = old.directory / "workspace"
@@ -144,8 +145,7 @@ def lay_out(
     return old
 
 
-def _lay_out_repository(kept: Path, repo: Path) -> None:
-    repo.mkdir(parents=True)
+def _unpack(kept: Path, repo: Path) -> None:
     git(repo, "init", "--quiet", "--initial-branch=main")
     git(repo, "unpack-objects", "-q", stdin=(kept / "objects.pack").read_bytes())
     refs = (kept / "refs").read_text(encoding="utf-8").splitlines()

@@ -17,17 +17,23 @@ from typing import Any
 from git import Commit, Repo
 
 from support.flow_site import Run, git
+from support.repo_copy import lay_out
 
 
 @contextmanager
 def borrowed(source: Path) -> Iterator[Repo]:
     """Open an empty bare repository on another's objects."""
-    with tempfile.TemporaryDirectory() as folder:
-        subprocess.run(["git", "init", "--quiet", "--bare", folder], check=True)
-        alternates = Path(folder, "objects", "info", "alternates")
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place, "bare")
+        lay_out(folder, _make_bare)
+        alternates = folder / "objects" / "info" / "alternates"
         alternates.write_text(f"{source / '.git' / 'objects'}\n")
         with Repo(folder) as repo:
             yield repo
+
+
+def _make_bare(folder: Path) -> None:
+    subprocess.run(["git", "init", "--quiet", "--bare", folder], check=True)
 
 
 def bears_witness(run: Run) -> None:
