@@ -36,10 +36,16 @@ class KeptTrees:
 
     def export(self, tree: str, into: Path) -> None:
         """Write every file of a tree below `into`."""
-        if tree != self._kept:
+        if self._is_kept(tree):
+            copy_tree(self._scratch / "judged", into)
+        else:
             self._trees.export(tree, into)
-            return
-        copy_tree(self._scratch / "judged", into)
+
+    def _is_kept(self, tree: str) -> bool:
+        """Tell whether a tree is the one that is kept, or a commit of it."""
+        if self._kept is None or tree == self._kept:
+            return tree == self._kept
+        return self._trees.tree_of(tree) == self._kept
 
 
 def copy_tree(source: Path, into: Path) -> None:

@@ -8,7 +8,7 @@ the same bytes back. Neither touches the worktree's own index, any ref or the us
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -28,8 +28,12 @@ def freeze(source: SourceRepo, worktree: Path, base: str) -> Frozen:
     with scratch(source.git_dir, source.head) as lent:
         git = lent.git(worktree)
         found = stage(git, lent, base)
+        tree = git.line("write-tree")
+        # Whoever froze a tree asks for its files next, so listing it costs nothing.
+        if found.added:
+            note_refused(found, tree_entries(git, tree).keys())
         return Frozen(
-            tree=git.line("write-tree"),
+            tree=tree,
             nested=tuple(shown(path) for path in sorted(set(found.nested))),
             skipped=tuple(
                 Skipped(path=shown(path), why=why) for path, why in sorted(found.skipped.items())
@@ -38,7 +42,7 @@ def freeze(source: SourceRepo, worktree: Path, base: str) -> Frozen:
 
 
 def stage(git: Git, lent: Scratch, base: str) -> Survey:
-    """Bring git's index from `base` to what stands in the work tree."""
+    """Bring git's index, still empty, to what stands in the work tree, counted from `base`."""
     open_to_owner(git.work_tree)
     entries = tree_entries(git, base)
     tracked = Base.of({path: mode for path, (mode, _) in entries.items()})
@@ -48,15 +52,24 @@ def stage(git: Git, lent: Scratch, base: str) -> Survey:
         if os.path.basename(path) == b".gitignore" and mode in _REGULAR
     }
     found = survey(os.fsencode(git.work_tree), tracked, _BaseIgnores(git, lent, rules))
-    git.run("read-tree", base)
-    removed = found.removed(tracked)
-    if removed:
-        git.run("update-index", "--force-remove", "-z", "--stdin", stdin=_joined(removed))
-    paths = sorted(found.present)
-    update = ("update-index", "--add", "--remove", "--replace", "-z", "--stdin")
-    git.run(*update, stdin=_joined(paths))
-    _note_refused(git, found, [path for path in paths if path not in tracked.files])
+    if found.leans_on(tracked):
+        git.run("read-tree", base)
+        removed = found.removed(tracked)
+        if removed:
+            git.run("update-index", "--force-remove", "-z", "--stdin", stdin=_joined(removed))
+    if found.present:
+        update = ("update-index", "--add", "--remove", "--replace", "-z", "--stdin")
+        git.run(*update, stdin=_joined(sorted(found.present)))
     return found
+
+
+def note_refused(found: Survey, held: Collection[bytes]) -> None:
+    """Note the files that git would not track: it passes over them (a linked .gitmodules)."""
+    held = set(held)
+    for path in found.added:
+        if path not in held:
+            found.skipped[path] = LeftOut.REFUSED
+            found.litter.append(path)
 
 
 def export(source: SourceRepo, tree: str, into: Path) -> None:
@@ -64,9 +77,7 @@ def export(source: SourceRepo, tree: str, into: Path) -> None:
     with writing(into):
         into.mkdir(parents=True, exist_ok=True)
     with scratch(source.git_dir, source.head) as lent:
-        git = lent.git(into.resolve())
-        git.run("read-tree", tree)
-        git.run("checkout-index", "--all", "--force")
+        lent.git(into.resolve()).run("read-tree", "--reset", "-u", tree)
 
 
 class _BaseIgnores:
@@ -102,17 +113,6 @@ class _BaseIgnores:
         for path, text in zip(self._rules, texts, strict=True):
             write_file(there / os.fsdecode(path), text)
         return self._lent.git(there)
-
-
-def _note_refused(git: Git, found: Survey, added: Sequence[bytes]) -> None:
-    # git passes over a name it will not track (a linked .gitmodules) without failing.
-    if not added:
-        return
-    held = set(git.run("ls-files", "-z").split(b"\0"))
-    for path in added:
-        if path not in held:
-            found.skipped[path] = LeftOut.REFUSED
-            found.litter.append(path)
 
 
 def _joined(paths: Iterable[bytes]) -> bytes:

@@ -46,7 +46,9 @@ class LaneWorkspace(Workspace):
         self._worktree.put(tree)
         self._worktree.sync(self._ground())
 
-    def commit(self, *, tree: str, parent: str, message: CommitMessage) -> str:
+    def commit(
+        self, *, tree: str, parent: str, message: CommitMessage, restored: bool = False
+    ) -> str:
         """Commit `tree` on top of `parent`, at which the branch must stand; leave the files."""
         return self._put_on_branch(tree, parent, message)
 

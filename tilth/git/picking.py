@@ -11,6 +11,7 @@ import os
 from collections.abc import Collection, Iterable
 
 from tilth.base.values import Value
+from tilth.git import trees
 from tilth.git.changes import Merged
 from tilth.git.command import Git, scratch
 from tilth.git.commits import CommitRecord, read_commit, session_trailer
@@ -63,7 +64,7 @@ def squash(source: SourceRepo, last: CommitRecord, *, tree: str, parent: str, te
 
 def tree_of(source: SourceRepo, rev: str) -> str:
     """Give the tree of a commit."""
-    return _git(source).line("rev-parse", "--verify", f"{rev}^{{tree}}")
+    return trees.tree_of(source, rev)
 
 
 def unreached(source: SourceRepo, tip: str, *others: str) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from tilth.base.errors import UserError
 from tilth.base.values import Value
 from tilth.git.command import Git, base_environment, execute, scratch, visible
 from tilth.git.includes import refuse_what_waits
+from tilth.git.refs import resolve
 
 SESSION_BRANCHES = "session/"
 _BRANCHES = "refs/heads/"
@@ -75,7 +76,7 @@ def open_for_session(path: Path) -> SourceRepo:
     source = open_source(path)
     git = Git(source.own_dir, source.root, common=source.git_dir)
     for ref, way_out in _IN_THE_WAY.items():
-        if git.ask("show-ref", "--verify", "--quiet", ref, ok=(0, 1)).code == 0:
+        if resolve(git, ref, source.head) is not None:
             raise UserError(
                 f"{ref} of {source.root} is in the way: sessions keep their work below that name, "
                 f"and git allows no ref below another; move it with `{way_out}`"
@@ -164,14 +165,26 @@ def _worktree_of(git_dir: Path) -> Path | None:
 
 def _head(own_dir: Path, git_dir: Path, root: Path) -> tuple[str, str | None]:
     git = Git(own_dir, root, common=git_dir)
-    ref = git.ask("symbolic-ref", "--quiet", "HEAD", ok=(0, 1)).out.decode("utf-8", "replace")
-    branch = ref.rstrip("\n").removeprefix(_BRANCHES) if ref.startswith(_BRANCHES) else None
+    head, ref = _stands_at(git)
+    branch = ref.removeprefix(_BRANCHES) if ref.startswith(_BRANCHES) else None
     if own_dir != git_dir and branch is not None and branch.startswith(SESSION_BRANCHES):
         raise UserError(f"{root} is a session's own worktree: name the repository it came from")
-    answer = git.ask("rev-parse", "--verify", "--quiet", "HEAD^{commit}", ok=(0, 1))
-    if answer.code != 0:
+    if head is None:
         raise UserError(f"{root} has no commit yet: commit something first")
-    return answer.out.decode().strip(), branch
+    return head, branch
+
+
+def _stands_at(git: Git) -> tuple[str | None, str]:
+    """Give the commit of HEAD, if there is one, and the ref that it points at."""
+    both = ("rev-parse", "HEAD^{commit}", "--symbolic-full-name", "HEAD")
+    answer = git.ask(*both, ok=(0, 1, 128))
+    match answer.out.decode("utf-8", "replace").splitlines() if answer.code == 0 else ():
+        case [head, ref]:
+            return head, ref
+    # No commit yet, or a branch that is itself called HEAD: ask one by one.
+    ref = git.ask("symbolic-ref", "--quiet", "HEAD", ok=(0, 1)).out.decode("utf-8", "replace")
+    answer = git.ask("rev-parse", "--verify", "--quiet", "HEAD^{commit}", ok=(0, 1))
+    return answer.out.decode().strip() if answer.code == 0 else None, ref.rstrip("\n")
 
 
 def is_dirty(source: SourceRepo) -> bool:

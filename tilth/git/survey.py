@@ -59,6 +59,9 @@ class Survey:
     """Collect what a walk found; all paths are relative to the worktree, as bytes."""
 
     present: list[bytes] = field(default_factory=list)
+    # Of those, the ones that the base does not track, and whether one is a link.
+    added: list[bytes] = field(default_factory=list)
+    has_links: bool = False
     nested: list[bytes] = field(default_factory=list)
     skipped: dict[bytes, LeftOut] = field(default_factory=dict)
     # What stands in the worktree, enters no tree and is not ignored either.
@@ -67,12 +70,23 @@ class Survey:
     def removed(self, base: Base) -> list[bytes]:
         """Give what the base tracks and the worktree has lost; what cannot be seen is kept."""
         present = set(self.present)
-        unseen = {path for path, why in self.skipped.items() if why is LeftOut.UNREADABLE}
+        unseen = self._unseen()
         return sorted(
             path
             for path in base.files - present
             if path not in unseen and unseen.isdisjoint(_parents(path))
         )
+
+    def leans_on(self, base: Base) -> bool:
+        """Tell whether something stays as the base has it: without that, files alone tell a tree.
+
+        Submodules and what cannot be seen do, and so does a file that git tracks, but not as the
+        link it has become.
+        """
+        return bool(base.links) or self.has_links or bool(self._unseen())
+
+    def _unseen(self) -> set[bytes]:
+        return {path for path, why in self.skipped.items() if why is LeftOut.UNREADABLE}
 
 
 def survey(root: bytes, base: Base, ignores: Ignores) -> Survey:
@@ -155,7 +169,8 @@ class _Walk:
 
     def _take(self, path: bytes, entry: os.DirEntry[bytes]) -> None:
         if entry.is_symlink():
-            self.found.present.append(path)
+            self.found.has_links = True
+            self._keep(path)
         elif not entry.is_file(follow_symlinks=False):
             self._skip(path, LeftOut.SPECIAL)
         elif not os.access(entry.path, os.R_OK):
@@ -163,7 +178,12 @@ class _Walk:
         elif path not in self._base.files and _size(entry) > LARGEST_NEW_FILE:
             self._skip(path, LeftOut.TOO_LARGE)
         else:
-            self.found.present.append(path)
+            self._keep(path)
+
+    def _keep(self, path: bytes) -> None:
+        self.found.present.append(path)
+        if path not in self._base.files:
+            self.found.added.append(path)
 
     def _skip(self, path: bytes, why: LeftOut) -> None:
         self.found.skipped[path] = why

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import os
 import posixpath
-import re
-from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import cast
 
 from tilth.git.changes import Change, ChangeSize, Status
 from tilth.git.command import Git, scratch, shown, unshown
+from tilth.git.kept import Kept, is_full
 from tilth.git.source import SourceRepo
 
 MOST_DIFF = 8 * 1024 * 1024
@@ -27,19 +26,50 @@ _PATCH = ("diff-tree", "-p", "-r", "--full-index", "--no-renames", "--no-color")
 _UNADORNED = ("--no-ext-diff", "--no-textconv")
 # No line of a diff begins so.
 _CUT = "\n[cut: "
-_FULL_ID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 # A run asks for the same few trees again and again; a large one is not worth its memory.
 MOST_KEPT = 8
 LARGEST_KEPT = 4_000
+LARGEST_KEPT_DIFF = 256 * 1024
 COUNTED = ("-r", "-z", "--numstat", "--no-renames", *_UNADORNED)
 
 
 Entries = Mapping[bytes, tuple[bytes, str]]
-_kept: OrderedDict[tuple[Path, str], Entries] = OrderedDict()
+_entries: Kept[Entries] = Kept(MOST_KEPT)
+_too_large: Kept[bool] = Kept(64)
+_diffs: Kept[str] = Kept(4)
+_trees: Kept[str] = Kept(64)
+
+
+def note_commit(source: SourceRepo, commit: str, tree: str) -> None:
+    """Remember the tree of a commit that was just written."""
+    _trees.put(tree, _store(source), commit)
+
+
+def tree_of(source: SourceRepo, rev: str) -> str:
+    """Name the tree of a commit, or of a tree itself."""
+    known = _trees.get(_store(source), rev)
+    if known is not None:
+        return known
+    git = Git(source.git_dir, source.git_dir)
+    tree = git.line("rev-parse", "--verify", f"{rev}^{{tree}}")
+    note_commit(source, rev, tree)
+    return tree
 
 
 def diff(source: SourceRepo, base: str, tree: str) -> str:
     """Compare two trees; binary files are named, not dumped, and what is too long is cut."""
+    store = _store(source)
+    pair = (_named(store, base), _named(store, tree))
+    known = _diffs.get(store, *pair)
+    if known is not None:
+        return known
+    text = _diff(source, base, tree)
+    if len(text) <= LARGEST_KEPT_DIFF:
+        _diffs.put(text, store, *pair)
+    return text
+
+
+def _diff(source: SourceRepo, base: str, tree: str) -> str:
     with scratch(source.git_dir, source.head) as lent:
         said = lent.git(lent.root).head(*_PATCH, *_UNADORNED, base, tree, most=MOST_DIFF)
     text = shown(said.out)
@@ -62,6 +92,9 @@ def patch(git: Git, base: str, tree: str) -> bytes:
 
 def changes(source: SourceRepo, base: str, tree: str) -> tuple[Change, ...]:
     """List the paths that differ, in path order."""
+    before, after = _known(source, base), _known(source, tree)
+    if before is not None and after is not None:
+        return tuple(_compared(before, after))
     listing = ("diff-tree", "-r", "-z", "--name-status", "--no-renames", base, tree)
     with scratch(source.git_dir, source.head) as lent:
         fields = lent.git(lent.root).run(*listing).split(b"\0")[:-1]
@@ -69,6 +102,23 @@ def changes(source: SourceRepo, base: str, tree: str) -> tuple[Change, ...]:
         Change(status=cast("Status", status.decode()), path=shown(path))
         for status, path in zip(fields[::2], fields[1::2], strict=True)
     )
+
+
+def _compared(before: Entries, after: Entries) -> Iterator[Change]:
+    """Compare two trees that are known, as git would."""
+    for path in sorted(before.keys() | after.keys()):
+        old, new = before.get(path), after.get(path)
+        if old != new:
+            yield Change(status=_status(old, new), path=shown(path))
+
+
+def _status(old: tuple[bytes, str] | None, new: tuple[bytes, str] | None) -> Status:
+    if old is None:
+        return "A"
+    if new is None:
+        return "D"
+    # The first digits of a mode tell a file, a link and a submodule apart.
+    return "M" if old[0][:3] == new[0][:3] else "T"
 
 
 def size(source: SourceRepo, base: str, tree: str) -> ChangeSize:
@@ -93,8 +143,11 @@ def _lines(count: bytes) -> int:
 
 def files(source: SourceRepo, rev: str) -> tuple[str, ...]:
     """List every file of a tree."""
-    with scratch(source.git_dir, source.head) as lent:
-        return tuple(shown(path) for path in tree_entries(lent.git(lent.root), rev))
+    entries = _known(source, rev)
+    if entries is None:
+        with scratch(source.git_dir, source.head) as lent:
+            entries = tree_entries(lent.git(lent.root), rev)
+    return tuple(map(shown, entries))
 
 
 def exists(source: SourceRepo, tree: str) -> bool:
@@ -133,22 +186,44 @@ def read(source: SourceRepo, rev: str, path: str) -> bytes | None:
 
 def tree_entries(git: Git, rev: str, *below: str) -> Entries:
     """Give mode and object of every path of a tree, or of the named paths alone."""
-    place = (git.objects or git.git_dir, rev)
-    known = _kept.get(place)
+    store = git.objects or git.git_dir
+    name = _named(store, rev)
+    known = _entries.get(store, name)
     if known is not None:
         return _below(known, *below) if below else known
+    # The whole tree answers the next question too, unless it is too large to be kept.
+    if below and (not is_full(rev) or _too_large.get(store, name)):
+        return _listed(git, rev, *below)
+    entries = _listed(git, rev)
+    if len(entries) <= LARGEST_KEPT:
+        _entries.put(entries, store, name)
+    else:
+        _too_large.put(True, store, name)
+    return _below(entries, *below) if below else entries
+
+
+def _listed(git: Git, rev: str, *below: str) -> Entries:
     out = git.run("ls-tree", "-r", "-z", "--full-tree", rev, "--", *below)
     entries = {}
     for record in out.split(b"\0")[:-1]:
         about, _, path = record.partition(b"\t")
         mode, _, name = about.split(b" ")
         entries[path] = (mode, name.decode())
-    # A name in full says the same for ever; any other may mean something else the next time.
-    if not below and _FULL_ID.fullmatch(rev) and len(entries) <= LARGEST_KEPT:
-        _kept[place] = entries
-        while len(_kept) > MOST_KEPT:
-            _kept.popitem(last=False)
     return entries
+
+
+def _store(source: SourceRepo) -> Path:
+    return source.git_dir / "objects"
+
+
+def _named(store: Path, rev: str) -> str:
+    """Name a commit by its tree, if that is known: what holds for one holds for the other."""
+    return _trees.get(store, rev) or rev
+
+
+def _known(source: SourceRepo, rev: str) -> Entries | None:
+    store = _store(source)
+    return _entries.get(store, _named(store, rev))
 
 
 def _below(entries: Entries, *paths: str) -> Entries:

@@ -18,7 +18,7 @@ from tilth.base.clock import Clock
 from tilth.base.errors import UserError, WorkspaceError
 from tilth.base.failpoint import reach
 from tilth.base.values import Value
-from tilth.git import freeze, merging, trees
+from tilth.git import freeze, merging, refs, trees
 from tilth.git.changes import Change, Frozen, Merged
 from tilth.git.command import Git, scratch, write_file
 from tilth.git.commits import CommitMessage, CommitRecord, read_commit
@@ -139,7 +139,7 @@ class Workspace:
 
     def tree_of(self, rev: str) -> str:
         """Name the tree of a commit."""
-        return self._git.line("rev-parse", "--verify", f"{rev}^{{tree}}")
+        return trees.tree_of(self.source, rev)
 
     def read(self, rev: str, path: str) -> bytes | None:
         """Give a file's content in `rev`; None if there is no such file."""
@@ -167,10 +167,16 @@ class Workspace:
         """Give the branch's commit, or None if the branch is gone."""
         return self._resolve(self._ref)
 
-    def commit(self, *, tree: str, parent: str, message: CommitMessage) -> str:
-        """Commit `tree` on top of `parent`, at which the branch must stand, and move it there."""
+    def commit(
+        self, *, tree: str, parent: str, message: CommitMessage, restored: bool = False
+    ) -> str:
+        """Commit `tree` on top of `parent`, at which the branch must stand, and move it there.
+
+        The worker's view follows, unless the files are to be `restored` anyway.
+        """
         commit = self._put_on_branch(tree, parent, message)
-        self._worktree.sync(commit)
+        if not restored:
+            self._worktree.sync(commit)
         return commit
 
     def _put_on_branch(self, tree: str, parent: str, message: CommitMessage) -> str:
@@ -207,16 +213,17 @@ class Workspace:
                 _seed_file(git.work_tree, path, content)
             git.run("read-tree", parent)
             git.run("update-index", "--add", "--replace", "-z", "--stdin", stdin=paths)
-            tree = git.line("write-tree")
-        commit = self._put_on_branch(tree, parent, message)
-        reach("before checking out the seed")
-        self._worktree.check_out(commit, paths)
+            commit = self._put_on_branch(git.line("write-tree"), parent, message)
+            reach("before checking out the seed")
+            self._worktree.check_out(lent, paths)
         return commit
 
     def commits(self, since: str) -> tuple[CommitRecord, ...]:
         """Read this session's commits after `since`, oldest first."""
-        span = (self._existing_tip(), f"^{since}")
-        ids = self._git.line("rev-list", "--first-parent", "--reverse", *span).split()
+        tip = self._existing_tip()
+        if tip == since:
+            return ()
+        ids = self._git.line("rev-list", "--first-parent", "--reverse", tip, f"^{since}").split()
         records = map(read_commit, ids, self._git.read_objects(ids))
         return tuple(record for record in records if record.session == self.session)
 
@@ -303,8 +310,7 @@ class Workspace:
             )
 
     def _resolve(self, ref: str) -> str | None:
-        answer = self._git.ask("rev-parse", "--verify", "--quiet", ref, ok=(0, 1))
-        return answer.out.decode().strip() or None
+        return refs.resolve(self._git, ref, self.source.head)
 
     def record(self, commit: str) -> CommitRecord:
         """Read one commit."""
@@ -321,7 +327,9 @@ class Workspace:
             stdin=message.text().encode(),
             environment={"GIT_AUTHOR_DATE": date, "GIT_COMMITTER_DATE": date, **_IDENTITY},
         )
-        return written.decode().strip()
+        commit = written.decode().strip()
+        trees.note_commit(self.source, commit, tree)
+        return commit
 
     def _refuse_if_in_use(self) -> None:
         mine = os.path.realpath(self.path)

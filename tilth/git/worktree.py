@@ -15,8 +15,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from tilth.base.errors import WorkspaceError
-from tilth.git.command import Git, scratch, write_file, writing
-from tilth.git.freeze import stage
+from tilth.git.command import Git, Scratch, scratch, write_file, writing
+from tilth.git.freeze import note_refused, stage
 from tilth.git.source import SourceRepo
 from tilth.sandbox.removal import remove_tree
 
@@ -72,28 +72,28 @@ class Worktree:
         with scratch(self._source.git_dir, self._source.head) as lent:
             git = lent.git(self.path)
             found = stage(git, lent, rev)
+            if found.added:
+                note_refused(found, git.run("ls-files", "-z").split(b"\0"))
             for path in found.litter:
                 delete(self.path / os.fsdecode(path))
             git.run("read-tree", "--reset", "-u", rev)
             self._hand_over(lent.root / "index")
 
-    def check_out(self, rev: str, paths: bytes) -> None:
-        """Write the named files (each ended by NUL) as `rev` has them, and sync with it."""
-        self._sync(rev, "checkout-index", "--force", "-z", "--stdin", stdin=paths)
+    def check_out(self, lent: Scratch, paths: bytes) -> None:
+        """Write the named files (each ended by NUL) as a scratch's index has them; sync with it."""
+        lent.git(self.path).run("checkout-index", "--force", "-z", "--stdin", stdin=paths)
+        self._sync(lent)
 
     def sync(self, rev: str) -> None:
         """Bring the worker's view in step with `rev` and leave the files as they are."""
-        self._sync(rev)
-
-    def _sync(self, rev: str, *first: str, stdin: bytes = b"") -> None:
         with scratch(self._source.git_dir, self._source.head) as lent:
-            git = lent.git(self.path)
-            git.run("read-tree", rev)
-            if first:
-                git.run(*first, stdin=stdin)
-            # Exit 1 says that some files differ from the index, which is no news here.
-            git.ask("update-index", "-q", "--refresh", ok=(0, 1))
-            self._hand_over(lent.root / "index")
+            lent.git(self.path).run("read-tree", rev)
+            self._sync(lent)
+
+    def _sync(self, lent: Scratch) -> None:
+        # Exit 1 says that some files differ from the index, which is no news here.
+        lent.git(self.path).ask("update-index", "-q", "--refresh", ok=(0, 1))
+        self._hand_over(lent.root / "index")
 
     def detach(self) -> tuple[bool, bool]:
         """Remove directory and registration; tell which of the two were there."""

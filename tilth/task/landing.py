@@ -236,7 +236,9 @@ def _commit(
     kind: Literal["done", "failed"],
 ) -> str:
     message = _without_secrets(bench, message)
-    commit = bench.tree.commit(tree=tree, parent=attempt.base, message=message)
+    # What is done is put back into the files last of all; what failed stays as it stands.
+    restored = kind == "done" and not bench.queued
+    commit = bench.tree.commit(tree=tree, parent=attempt.base, message=message, restored=restored)
     _tell_commit(attempt, commit, tree, message, kind=kind, ref=bench.tree.branch)
     return commit
 

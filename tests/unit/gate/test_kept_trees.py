@@ -19,6 +19,9 @@ class Counting:
         (into / "name").write_text(tree)
         (into / "link").symlink_to("name")
 
+    def tree_of(self, rev: str) -> str:
+        return rev.removeprefix("commit of ")
+
     def __getattr__(self, name: str) -> Any:
         raise AssertionError(name)
 
@@ -32,6 +35,7 @@ def test_a_tree_is_exported_once_for_all_who_run_something_on_it(tmp_path: Path)
         into = tmp_path / f"copy{number}"
         into.mkdir()
         kept.export("a", into)
+        assert (into / "name").read_text() == "a"
         (into / "name").write_text("changed")
         assert (into / "link").is_symlink()
     assert (place / "name").read_text() == "a"
@@ -52,3 +56,14 @@ def test_another_tree_takes_its_place_and_a_lost_one_is_made_again(tmp_path: Pat
     kept.export("a", other)
     assert (other / "name").read_text() == "a"
     assert trees.exported == ["a", "b", "b", "a"]
+
+
+def test_a_commit_of_the_kept_tree_needs_no_export(tmp_path: Path) -> None:
+    trees = Counting()
+    kept = KeptTrees(trees, tmp_path / "scratch")
+    kept.keep("a")
+    for name in ("commit of a", "commit of b"):
+        (tmp_path / name).mkdir()
+        kept.export(name, tmp_path / name)
+    assert (tmp_path / "commit of a" / "name").read_text() == "a"
+    assert trees.exported == ["a", "commit of b"]

@@ -220,6 +220,18 @@ def test_an_export_holds_files_that_attributes_would_hide(
     assert not (out / ".git").exists()
 
 
+def test_an_export_takes_the_place_of_what_stands_there(
+    work: Workspace, base: str, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    (out / "app.py").mkdir(parents=True)
+    (out / "app.py" / "inside").touch()
+    (out / "own.txt").write_text("stays\n")
+    work.export(base, out)
+    assert (out / "app.py").read_text() == "x = 1\n"
+    assert (out / "own.txt").read_text() == "stays\n"
+
+
 @pytest.mark.parametrize("attributes", ["* -diff\n", "* binary\n", "*.py diff=nothing -text\n"])
 def test_no_attribute_hides_a_change_from_the_diff(
     work: Workspace, base: str, attributes: str

@@ -202,6 +202,26 @@ def test_a_name_git_refuses_is_named(work: Workspace, base: str) -> None:
     assert work.freeze(base).skipped == (Skipped(path=".gitmodules", why="refused"),)
 
 
+def test_a_tracked_name_that_git_refuses_as_a_link_stays_as_it_was(
+    repo: Repo, work: Workspace
+) -> None:
+    base = repo.commit_files({".gitmodules": "", "other.py": "z = 1\n"})
+    work.restore(base)
+    (work.path / ".gitmodules").unlink()
+    (work.path / ".gitmodules").symlink_to("app.py")
+    (work.path / "other.py").unlink()
+    write(work, "new.py")
+    assert frozen_files(work, base) == {"new.py": "A", "other.py": "D"}
+
+
+def test_a_worktree_without_a_file_is_an_empty_tree(work: Workspace, base: str) -> None:
+    for name in ("app.py", "pkg/mod.py", ".gitignore"):
+        (work.path / name).unlink()
+    assert frozen_files(work, base) == {".gitignore": "D", "app.py": "D", "pkg/mod.py": "D"}
+    work.restore(base)
+    assert (work.path / "pkg" / "mod.py").read_text() == "y = 1\n"
+
+
 @pytest.mark.parametrize("where", ["vendored", "deep/er/vendored", "pkg"])
 def test_a_nested_repository_is_reported(
     work: Workspace, base: str, repo: Repo, where: str
