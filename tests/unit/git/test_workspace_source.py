@@ -155,3 +155,17 @@ def test_a_repository_of_another_user_is_refused_until_the_user_trusts_it(
     (home / ".gitconfig").write_text(f"[safe]\n\tdirectory = {repo.root}\n")
     source = open_source(repo.root)
     assert len(source.head) == 40
+
+
+@pytest.mark.parametrize("name", ["refs/heads/HEAD", "refs/tags/HEAD"])
+def test_a_ref_that_is_itself_called_head_does_not_hide_the_branch(repo: Repo, name: str) -> None:
+    repo.git("update-ref", name, "HEAD")
+    head = repo.commit_files({"app.py": "x = 2\n"})
+    source = open_source(repo.root)
+    assert (source.head, source.branch) == (head, "main")
+
+
+def test_a_head_on_no_branch_names_none(repo: Repo) -> None:
+    repo.git("checkout", "-q", "--detach")
+    source = open_source(repo.root)
+    assert (source.head, source.branch) == (repo.head(), None)
