@@ -12,7 +12,7 @@ import pytest
 
 from tilth.gate.in_target.guard import Guard
 from tilth.gate.in_target.held_modules import HeldModules
-from tilth.gate.in_target.parts import is_changed, pieces, placed
+from tilth.gate.in_target.parts import changed, parts_of
 
 HELPERS = """\
 import json
@@ -47,6 +47,12 @@ def guard(*library: str) -> Guard:
     return Guard(held, library)  # type: ignore[arg-type]
 
 
+def looked_at(watching: Guard, request: pytest.FixtureRequest) -> set[str]:
+    """Give what a look at all of pytest names, but for the hooks of these tests themselves."""
+    watching.look(request.config.pluginmanager)
+    return {name for name in watching.replaced if not name.startswith("hook ")}
+
+
 # One part of each module that runs and tells a single test.
 RUNNER = [
     ("_pytest.runner", "call_and_report"),
@@ -69,7 +75,7 @@ RUNNER = [
 @pytest.mark.parametrize("name", ["approx", "raises", "warns", "skip", "fail", "deprecated_call"])
 def test_wherever_pytest_keeps_what_tests_are_judged_by_it_is_watched(name: str) -> None:
     # Modules of pytest move from version to version; one that is not watched is a hole.
-    places = {getattr(part.value, "__module__", "") for *_, part in guard()._runner}
+    places = {getattr(part.value, "__module__", "") for part in guard()._runner}
     assert getattr(pytest, name).__module__ in places
 
 
@@ -107,6 +113,70 @@ def test_the_librarys_parts_that_tests_use_are_held_and_those_below_them(
     assert "this" not in sys.modules
 
 
+def test_all_of_pytest_stands_as_it_was_while_it_runs(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # What legacypath puts into other classes is there by now: take it away, as before a start.
+    monkeypatch.delattr("_pytest.nodes.Node.fspath")
+    monkeypatch.delattr("_pytest.config.Config.rootdir")
+    watching = guard()
+    monkeypatch.undo()
+    assert looked_at(watching, request) == set()
+
+
+def test_a_part_of_pytest_is_named_wherever_it_was_swapped(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    watching = guard()
+    with monkeypatch.context() as patched:
+        patched.setattr("_pytest.main.Session.perform_collect", lambda *_: [])
+        patched.setattr("_pytest.pathlib.fnmatch_ex", lambda *_: True)
+        patched.delattr("_pytest.tmpdir.TempPathFactory.mktemp")
+        found = looked_at(watching, request)
+    assert found == {
+        "_pytest.main.Session.perform_collect",
+        "_pytest.pathlib.fnmatch_ex",
+        "_pytest.tmpdir.TempPathFactory.mktemp",
+    }
+
+
+def test_a_method_that_hides_one_of_a_class_above_is_named_and_a_new_name_is_not(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    watching = guard()
+    with monkeypatch.context() as patched:
+        patched.setattr("_pytest.reports.CollectReport.passed", property(bool), raising=False)
+        patched.setattr("_pytest.reports.CollectReport.anything", 1, raising=False)
+        patched.setattr("_pytest.outcomes.new_function", lambda: None, raising=False)
+        found = looked_at(watching, request)
+    assert found == {"_pytest.reports.CollectReport.passed"}
+
+
+def test_a_class_that_goes_by_the_name_of_another_does_not_hide_what_was_swapped_there(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    watching, own = guard(), importlib.import_module("_pytest.main").Session.perform_collect
+    told = {"__module__": "_pytest.main", "__qualname__": "Session", "perform_collect": own}
+    with monkeypatch.context() as patched:
+        patched.setattr("_pytest.main.Session.perform_collect", lambda *_: [])
+        patched.setattr("_pytest.main.Another", type("Another", (), told), raising=False)
+        found = looked_at(watching, request)
+    assert "_pytest.main.Session.perform_collect" in found
+
+
+def test_a_module_of_pytest_that_another_stands_for_is_named_by_its_parts(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    watching, other = guard(), types.ModuleType("_pytest.stash")
+    vars(other).update(vars(sys.modules["_pytest.stash"]))
+    del vars(other)["StashKey"]
+    with monkeypatch.context() as patched:
+        patched.setitem(sys.modules, "_pytest.stash", other)
+        found = looked_at(watching, request)
+    assert {"_pytest.stash.StashKey", "_pytest.stash.Stash.get"} <= found
+    assert "_pytest.stash.Stash" not in found
+
+
 @pytest.mark.parametrize("setter", [sys.settrace, sys.setprofile])
 def test_a_tracer_is_named(setter: Any) -> None:
     watching = guard()
@@ -122,13 +192,13 @@ def test_a_tracer_is_named(setter: Any) -> None:
 
 def test_a_part_is_another_if_it_or_its_code_was_exchanged() -> None:
     held = module()
-    parts = {name: (owner, at, part) for name, owner, at, part in placed(pieces({"m": held}))}
-    assert not any(is_changed(*each) for each in parts.values())
+    parts = list(parts_of("m", held))
+    assert changed(parts) == []
     other = module()
     held.helper.__code__ = other.helper.__code__
-    assert is_changed(*parts["m.helper"])
+    assert [part.name for part in changed(parts)] == ["m.helper"]
     held.Kit = other.Kit
-    assert is_changed(*parts["m.Kit"])
+    assert [part.name for part in changed(parts)] == ["m.helper", "m.Kit"]
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ import sys
 import types
 from typing import TYPE_CHECKING, Any
 
-from .parts import Part, all_codes, is_changed, pieces, placed
+from .parts import METHODS, Part, all_codes, changed, inner_of, parts_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -44,6 +44,7 @@ _RUNNER = (
     "unittest.case",
 )
 _HOOK = "pytest_"
+_LEGACY = "_pytest.legacypath"
 # Importing them does something, or pytest itself puts hooks of its own there.
 _NOT_HELD = frozenset(
     {"antigravity", "this", "idlelib", "turtle", "sys", "threading", "warnings", "__future__"}
@@ -61,15 +62,13 @@ class Guard:
         for name in _own_plugins():
             importlib.import_module(name)
         self._held = held
-        machinery, runner = list(pieces(_modules(_MACHINERY))), _modules(_RUNNER)
-        self._parts = {place: part for place, _, part in machinery}
-        self._own = {
-            (id(part.inner), name.rpartition(".")[2])
-            for (_, name), part in self._parts.items()
-            if _HOOK in name
-        }
-        self._runner = placed(piece for piece in machinery if piece[0][0] in runner)
-        self._library = placed(pieces(_library_modules(library)))
+        self._modules, runner = _modules(_MACHINERY), _modules(_RUNNER)
+        self._machinery = _parts(self._modules)
+        self._classes = _classes(self._machinery)
+        self._legacy = {p.attribute: p.inner for p in self._machinery if p.module == _LEGACY}
+        self._own = {(id(p.inner), p.attribute) for p in self._machinery if _HOOK in p.attribute}
+        self._runner = [part for part in self._machinery if part.module in runner]
+        self._library = _parts(_library_modules(library))
         self._tests: list[tuple[str, Any, types.CodeType]] = []
         self.replaced: set[str] = set()
         self.hooks: set[str] | None = None
@@ -117,10 +116,10 @@ class Guard:
         """Name a test whose report says more than its call did."""
         self.replaced.add(f"the report of {nodeid}")
 
-    def _look(self, pieces: list[tuple[str, Any, str, Part]]) -> None:
-        for name, owner, attribute, part in pieces:
-            if is_changed(owner, attribute, part):
-                self.replaced.add(name)
+    def _look(self, parts: list[Part]) -> None:
+        for part in changed(parts):
+            if not self._is_legacy(part.owner, part.attribute, part.names.get(part.attribute)):
+                self.replaced.add(part.name)
 
     def look_for_tracers(self) -> None:
         if sys.gettrace() is not None or sys.getprofile() is not None:
@@ -128,43 +127,52 @@ class Guard:
 
     def look(self, manager: pytest.PytestPluginManager) -> None:
         """Name what was replaced, and every hook in force."""
-        now, parts = {place: part for place, _, part in pieces(_modules(_MACHINERY))}, self._parts
-        for place, found in now.items():
-            held = parts.get(place)
-            if held is not None and held.value is found.value and held.code is found.code:
-                continue
-            if not self._stands(place, held, found):
-                self.replaced.add(".".join(place))
-        for place in parts.keys() - now.keys():
-            if not self._stands(place, parts[place], None):
-                self.replaced.add(".".join(place))
+        self._look(self._machinery)
+        self.replaced.update(self._swapped())
+        self.replaced.update(self._added())
         for nodeid, function, code in self._tests:
             if function.__code__ is not code:
                 self.replaced.add(f"the code of {nodeid}")
         own: set[str] = set()
         for hook, caller in vars(manager.hook).items():
             for implementation in caller.get_hookimpls() if hook.startswith(_HOOK) else ():
-                own.update(self._own_hook(hook, Part(implementation.function)))
+                own.update(self._own_hook(hook, inner_of(implementation.function)))
         self.hooks = own if self.hooks is None else self.hooks & own
 
-    def _stands(self, place: tuple[str, str], held: Part | None, found: Part | None) -> bool:
-        module, name = place
-        owner, _, attribute = name.rpartition(".")
-        if held is None and (module, owner) not in self._parts:
-            return True  # a new name, which hides none of pytest's own
-        if held is not None and found is not None and held.is_same(found):
-            return True
-        # pytest does this to itself, as soon as it starts.
-        legacy = self._parts.get(("_pytest.legacypath", f"{owner}_{attribute}"))
-        return legacy is not None and found is not None and legacy.inner is found.inner
+    def _swapped(self) -> Iterator[str]:
+        """Name the parts of a module that is no longer the one which goes by its name."""
+        for name, module in self._modules.items():
+            found = sys.modules.get(name)
+            if found is module:
+                continue
+            names = vars(found) if isinstance(found, types.ModuleType) else {}
+            for part in self._machinery:
+                if part.module == name and (
+                    part.owner or names.get(part.attribute) is not part.value
+                ):
+                    yield part.name
 
-    def _own_hook(self, hook: str, part: Part) -> Iterator[str]:
+    def _added(self) -> Iterator[str]:
+        """Name the methods that a class did not have: each hides one of a class above it."""
+        for part, names, known in self._classes:
+            for attribute in names.keys() - known:
+                value, owner = names.get(attribute), part.value.__qualname__
+                if isinstance(value, METHODS) and not self._is_legacy(owner, attribute, value):
+                    yield f"{part.module}.{owner}.{attribute}"
+
+    def _is_legacy(self, owner: str, attribute: str, found: Any) -> bool:
+        """Tell whether pytest put a thing there itself, as it does as soon as it starts."""
+        legacy = self._legacy.get(f"{owner}_{attribute}")
+        return legacy is not None and legacy is inner_of(found)
+
+    def _own_hook(self, hook: str, function: Any) -> Iterator[str]:
         """Name a hook if it is pytest's own; what is not goes to the things replaced."""
-        module = getattr(part.inner, "__module__", "?")
-        if (id(part.inner), hook) in self._own:
+        module = getattr(function, "__module__", "?")
+        if (id(function), hook) in self._own:
             yield f"{module}.{hook}"
         else:
-            self.replaced.add(f"hook {hook} of {module} ({_digest(part.code)[:8]})")
+            code = getattr(function, "__code__", None)
+            self.replaced.add(f"hook {hook} of {module} ({_digest(code)[:8]})")
 
 
 def _own_plugins() -> list[str]:
@@ -183,6 +191,19 @@ def _modules(names: Iterable[str]) -> dict[str, types.ModuleType]:
         for name, module in list(sys.modules.items())
         if name in wanted or name.startswith(below)
     }
+
+
+def _parts(modules: dict[str, types.ModuleType]) -> list[Part]:
+    return [part for name, module in modules.items() for part in parts_of(name, module)]
+
+
+def _classes(parts: list[Part]) -> list[tuple[Part, Any, frozenset[str]]]:
+    """Give the classes that modules define themselves, each with all the names it has now."""
+    return [
+        (part, vars(part.value), frozenset(vars(part.value)))
+        for part in parts
+        if isinstance(part.value, type) and part.value.__module__ == part.module
+    ]
 
 
 def _library_modules(names: Iterable[str]) -> dict[str, types.ModuleType]:

@@ -13,7 +13,7 @@ import sys
 import types
 from typing import TYPE_CHECKING, Any
 
-from .parts import Part, is_changed, pieces, placed
+from .parts import Part, changed, parts_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -25,21 +25,19 @@ class HeldModules:
     def __init__(self, inside: Callable[[str], str | None]) -> None:
         self._inside = inside
         self._made: dict[str, list[types.ModuleType]] = {}
-        self._parts: list[tuple[str, Any, str, Part]] = []
+        self._parts: list[Part] = []
         self._fixtures: dict[tuple[str, int], Any] = {}
 
     def take(self, path: str, module: types.ModuleType) -> None:
         """Hold a module as it is right after it was loaded."""
         self._made.setdefault(path, []).append(module)
-        self._parts += placed(pieces({path: module}))
-        self._parts += placed(_imported(path, module))
-        self._parts += placed(_methods_of(path, module))
+        self._parts += parts_of(path, module, module.__name__)
+        self._parts += _imported(path, module)
 
     def replaced(self) -> Iterator[str]:
         """Name every part that is another now, and every module that stands in for a held file."""
-        for name, owner, attribute, part in self._parts:
-            if is_changed(owner, attribute, part):
-                yield name
+        for part in changed(self._parts):
+            yield part.name
         own = {id(module) for made in self._made.values() for module in made}
         for path in self._made:
             for name in self._names(path):
@@ -96,16 +94,8 @@ def _code_of(function: Any) -> types.CodeType | None:
     return code if isinstance(code, types.CodeType) else None
 
 
-def _imported(
-    path: str, module: types.ModuleType
-) -> Iterator[tuple[tuple[str, str], types.ModuleType, Part]]:
-    for name, value in list(vars(module).items()):
+def _imported(path: str, module: types.ModuleType) -> Iterator[Part]:
+    names = vars(module)
+    for attribute, value in list(names.items()):
         if isinstance(value, types.ModuleType):
-            yield (path, name), module, Part(value)
-
-
-def _methods_of(path: str, module: types.ModuleType) -> Iterator[Any]:
-    """Give the methods of the classes that the module itself defines."""
-    for (_, name), owner, part in pieces({module.__name__: module}):
-        if owner is not module:
-            yield (path, name), owner, part
+            yield Part(path, "", attribute, names, value)

@@ -13,53 +13,70 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 CALLABLE = (type, types.FunctionType, types.BuiltinFunctionType)
+METHODS = (types.FunctionType, classmethod, staticmethod, property)
 
 
 class Part:
-    """Hold one function or class and its code."""
+    """Hold one function or class, its code, and the names among which it stands."""
 
-    __slots__ = ("code", "inner", "value")
+    # Every run makes and looks at thousands of them.
+    __slots__ = ("attribute", "code", "inner", "module", "names", "owner", "value")
 
-    def __init__(self, value: Any) -> None:
+    def __init__(self, module: str, owner: str, attribute: str, names: Any, value: Any) -> None:
+        self.module = module
+        self.owner = owner
+        self.attribute = attribute
+        self.names = names
         self.value = value
         self.inner: Any = value
-        # Plain functions and classes wrap nothing: every run asks thousands of them.
-        if type(value) is not types.FunctionType and not isinstance(value, type):
-            self.inner = getattr(value, "__func__", None) or getattr(value, "fget", None) or value
-        self.code: types.CodeType | None = getattr(self.inner, "__code__", None)
+        self.code: types.CodeType | None = None
+        if type(value) is types.FunctionType:
+            self.code = value.__code__
+        elif not isinstance(value, type):
+            self.inner = inner_of(value)
+            self.code = getattr(self.inner, "__code__", None)
 
-    def is_same(self, other: Part) -> bool:
-        return self.value is other.value and self.code is other.code
+    @property
+    def place(self) -> tuple[str, str]:
+        return self.module, f"{self.owner}.{self.attribute}" if self.owner else self.attribute
 
-
-def pieces(modules: dict[str, types.ModuleType]) -> Iterator[tuple[tuple[str, str], Any, Part]]:
-    """Give every function and class of modules: its place, what holds it, and itself."""
-    for module_name, module in modules.items():
-        for name, value in list(vars(module).items()):
-            if isinstance(value, CALLABLE):
-                yield (module_name, name), module, Part(value)
-            if isinstance(value, type) and value.__module__ == module_name:
-                yield from _methods(module_name, value)
+    @property
+    def name(self) -> str:
+        return ".".join(self.place)
 
 
-def _methods(module_name: str, owner: type) -> Iterator[tuple[tuple[str, str], Any, Part]]:
-    for name, value in list(vars(owner).items()):
-        if isinstance(value, (types.FunctionType, classmethod, staticmethod, property)):
-            yield (module_name, f"{owner.__qualname__}.{name}"), owner, Part(value)
+def inner_of(value: Any) -> Any:
+    """Give the function that a method or property is made of, or the thing itself."""
+    # A plain function wraps nothing, whatever attributes it was given.
+    if type(value) is types.FunctionType or isinstance(value, type):
+        return value
+    return getattr(value, "__func__", None) or getattr(value, "fget", None) or value
 
 
-def is_changed(owner: Any, attribute: str, part: Part) -> bool:
-    """Tell whether another thing stands where a part was, or other code in it."""
-    found = vars(owner).get(attribute)
-    return found is not part.value or getattr(part.inner, "__code__", None) is not part.code
+def parts_of(name: str, module: types.ModuleType, own: str | None = None) -> Iterator[Part]:
+    """Give every function and class of a module; `own` is its own name if it is held by another."""
+    names, own = vars(module), own or name
+    for attribute, value in list(names.items()):
+        if isinstance(value, CALLABLE):
+            yield Part(name, "", attribute, names, value)
+        if isinstance(value, type) and value.__module__ == own:
+            yield from _methods(name, value)
 
 
-def placed(
-    pieces: Iterable[tuple[tuple[str, str], Any, Part]],
-) -> list[tuple[str, Any, str, Part]]:
-    """Make pieces quick to look at: what to call them, where they are held, under which name."""
+def _methods(module: str, owner: type) -> Iterator[Part]:
+    names, title = vars(owner), owner.__qualname__
+    for attribute, value in list(names.items()):
+        if isinstance(value, METHODS):
+            yield Part(module, title, attribute, names, value)
+
+
+def changed(parts: Iterable[Part]) -> list[Part]:
+    """Give the parts in whose place another thing stands, or which hold other code."""
     return [
-        (".".join(place), owner, place[1].rpartition(".")[2], part) for place, owner, part in pieces
+        part
+        for part in parts
+        if part.names.get(part.attribute) is not part.value
+        or (part.code is not None and part.inner.__code__ is not part.code)
     ]
 
 
