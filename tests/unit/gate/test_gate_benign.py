@@ -131,6 +131,10 @@ SHAPES: dict[str, tuple[dict[str, str], str]] = {
         },
         "calc.py",
     ),
+    "tests that wait for garbage to go by itself": (
+        {SEED: "import gc\n\nimport calc\n\n\ndef test_add():\n    assert gc.isenabled()\n"},
+        "calc.py",
+    ),
 }
 HOOKED = ("anyio", "hooks in a conftest")
 PRINTS = "if __name__ == '__main__':\n    print(add(2, 3))\n"

@@ -7,6 +7,7 @@ after pytest has ended: a process that ends earlier leaves no report that can be
 
 from __future__ import annotations
 
+import gc
 import glob
 import hmac
 import json
@@ -31,6 +32,8 @@ def main() -> None:
     """Run what the request asks for and end the process without giving control back."""
     # Held from before the project's code runs: it may replace what the modules offer.
     leave, sign, dumps, started_as = os._exit, hmac.new, json.dumps, os.getpid()
+    # What is loaded before the tests stays: looking for garbage there is a third of a short run.
+    gc.disable()
     key, request = _take_request(sys.argv[1])
     sys.argv[:] = ["pytest"]
     plugins = _plugin_options(request["blocked"])
@@ -48,6 +51,8 @@ def main() -> None:
         guard = Guard(held, held.imports())
         _set_up_imports(request["root"], request["stands_for"])
         recorder = Recorder(request["root"], guard, seeds)
+        gc.freeze()
+        gc.enable()
         status = int(pytest.main([*plugins, *request["args"]], plugins=[recorder]))
         record = {"status": status, "seeds": seeds, **recorder.record()}
     sys.stdout.flush()
