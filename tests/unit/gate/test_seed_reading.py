@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tilth.gate.in_target.seed_reading import read
+from tilth.gate.in_target.seed_reading import imports
 from tilth.gate.passing import PytestRun
 from tilth.gate.pristine import Pristine, SeedReading, function_of, read_here
 
@@ -51,7 +51,8 @@ def test_lines_that_skip_are_those_that_ask_pytest_or_unittest_for_it() -> None:
 
 def test_imports_are_named_whole() -> None:
     text = "import a.b, c\nfrom d import e, f\nfrom . import g\nfrom .h import i\n"
-    assert read(text.encode())["imports"] == ["a.b", "c", "d", "d.e", "d.f"]
+    assert imports(text.encode()) == {"a.b", "c", "d", "d.e", "d.f"}
+    assert imports(b"import a\nimport") == set()
 
 
 @pytest.mark.parametrize("text", [b"def test_a(:\n", b"x = '\0'\n", b"\xff\n"])

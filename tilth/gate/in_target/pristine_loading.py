@@ -60,8 +60,8 @@ class HeldSources:
 
     def imports(self) -> set[str]:
         """Name every module that a held file imports."""
-        read = (seed_reading.read(content) for content in self._content.values())
-        return {name for file in read for name in file.get("imports", ())}
+        read = (seed_reading.imports(content) for content in self._content.values())
+        return {name for names in read for name in names}
 
     def note_module(self, path: str, module: types.ModuleType) -> None:
         """Remember a module that has just been made from a held file."""
@@ -92,7 +92,9 @@ def install(held: HeldSources) -> None:
         return finder(path)
 
     sys.path_hooks.insert(0, find)
-    sys.path_importer_cache.clear()
+    # Those of other places stay: to find everything installed anew is dear.
+    for place in [place for place in sys.path_importer_cache if held.inside(place) is not None]:
+        del sys.path_importer_cache[place]
     _rewrite_from(held)
 
 

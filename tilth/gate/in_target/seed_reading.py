@@ -58,7 +58,6 @@ def read(content: bytes) -> dict[str, Any]:
         "spans": {name: _span(function) for name, function, _ in tests},
         "skip_lines": sorted(set(_skip_lines(module))),
         "comments": dict(_comments(content)),
-        "imports": sorted(_imports(module)),
     }
 
 
@@ -154,6 +153,9 @@ def _skip_lines(module: ast.Module) -> Iterator[int]:
 
 
 def _comments(content: bytes) -> Iterator[tuple[int, str]]:
+    # The tokenizer's first use is dear. A file in another encoding than UTF-8 says so in a comment.
+    if b"#" not in content:
+        return
     try:
         for token in tokenize.tokenize(io.BytesIO(content).readline):
             if token.type == tokenize.COMMENT:
@@ -162,8 +164,12 @@ def _comments(content: bytes) -> Iterator[tuple[int, str]]:
         return
 
 
-def _imports(module: ast.Module) -> set[str]:
-    """Name every module that the file imports, by its whole name."""
+def imports(content: bytes) -> set[str]:
+    """Name every module that a file imports, by its whole name; none if it does not parse."""
+    try:
+        module = ast.parse(content)
+    except (SyntaxError, ValueError, RecursionError):
+        return set()
     found: set[str] = set()
     for node in ast.walk(module):
         if isinstance(node, ast.Import):
