@@ -24,6 +24,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import tokenize
 import traceback
 from collections.abc import Callable
 from pathlib import Path
@@ -252,10 +253,13 @@ def main(address: str, modules: str, name: str, *loads: str) -> None:
         importlib.import_module(module)
     del sys.path[0]
     if "pytest" in loads:
-        from _pytest.config import default_plugins
+        from _pytest.config import builtin_plugins
 
-        for plugin in default_plugins:
-            importlib.import_module(f"_pytest.{plugin}")
+        # The debugger, which pytest loads whenever it starts.
+        for module in ("pdb", *(f"_pytest.{plugin}" for plugin in builtin_plugins)):
+            importlib.import_module(module)
+        # The patterns of the tokenizer, made at its first use.
+        list(tokenize.generate_tokens(io.StringIO("").readline))
     # What is loaded stays: looking through it again is much of what a start would cost.
     gc.collect()
     gc.freeze()
