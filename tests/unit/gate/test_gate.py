@@ -8,7 +8,7 @@ import sysconfig
 from pathlib import Path
 
 import pytest
-from support.gate_project import ADD_TEST, RIGHT, SEED, WRONG, Project, report, task
+from support.gate_project import ADD_TEST, RIGHT, SEED, WRONG, Project, WarmProject, report, task
 
 from tilth.base.errors import UserError
 from tilth.config.project import NamedValidator, ProjectFacts
@@ -30,7 +30,7 @@ def facts(*command: str, name: str = "check", timeout_s: float | None = None) ->
 @pytest.fixture(scope="module")
 def plain(tmp_path_factory: pytest.TempPathFactory) -> Project:
     base = {SEED: ADD_TEST, "calc.py": "x = 1\n"}
-    return Project(tmp_path_factory.mktemp("plain") / "project", base)
+    return WarmProject(tmp_path_factory.mktemp("plain") / "project", base)
 
 
 @pytest.fixture(autouse=True)
@@ -38,19 +38,23 @@ def _clean(plain: Project) -> None:
     plain.workspace.restore(plain.base)
 
 
-def test_the_seed_tests_are_red_on_the_base_and_green_on_the_tree(plain: Project) -> None:
-    baseline = plain.baseline()
+@pytest.mark.parametrize("start", [Project, WarmProject])
+def test_the_seed_tests_are_red_on_the_base_and_green_on_the_tree(
+    plain: Project, start: type[Project]
+) -> None:
+    python = start.python(plain)
+    baseline = plain.baseline(python=python)
     assert baseline.report is not None
     assert not baseline.report.passed
     assert not baseline.was_green
     assert baseline.results[0].error == "ImportError"
     assert "cannot import name 'add' from 'calc' (calc.py)" in baseline.render()
     plain.write({"calc.py": RIGHT})
-    assert plain.validate(baseline).passed
+    assert plain.validate(baseline, python=python).passed
 
 
 def test_a_seed_test_that_is_green_on_the_base_is_named(tmp_path: Path) -> None:
-    baseline = Project(tmp_path / "p", {SEED: ADD_TEST, "calc.py": RIGHT}).baseline()
+    baseline = WarmProject(tmp_path / "p", {SEED: ADD_TEST, "calc.py": RIGHT}).baseline()
     assert baseline.already_green == (f"{SEED}::test_add", f"{SEED}::test_add_of_negatives")
     assert baseline.was_green
     assert f"- {SEED}::test_add\n" in baseline.render()
@@ -58,7 +62,7 @@ def test_a_seed_test_that_is_green_on_the_base_is_named(tmp_path: Path) -> None:
 
 def test_a_regression_in_a_done_task_fails_the_gate(tmp_path: Path) -> None:
     files = {SEED: ADD_TEST, "tests/test_t002_one.py": DONE_TEST, "other.py": ONE}
-    project = Project(tmp_path / "p", files, task(), DONE)
+    project = WarmProject(tmp_path / "p", files, task(), DONE)
     baseline = project.baseline()
     assert baseline.red_elsewhere == ()
     validation = project.tried({"calc.py": RIGHT, "other.py": WRONG}, baseline=baseline)
@@ -70,7 +74,7 @@ def test_a_regression_in_a_done_task_fails_the_gate(tmp_path: Path) -> None:
 
 def test_a_done_task_that_is_red_on_the_base_already_fails_the_gate(tmp_path: Path) -> None:
     files = {SEED: ADD_TEST, "tests/test_t002_one.py": DONE_TEST, "other.py": "y = 1\n"}
-    project = Project(tmp_path / "p", files, task(), DONE)
+    project = WarmProject(tmp_path / "p", files, task(), DONE)
     baseline = project.baseline()
     assert baseline.red_elsewhere == ("tests/test_t002_one.py::test_one",)
     validation = project.tried({"calc.py": RIGHT}, baseline=baseline)
@@ -85,7 +89,7 @@ def test_done_tests_are_known_even_when_this_tasks_tests_end_the_process(tmp_pat
         "tests/test_t002_one.py": DONE_TEST,
         "other.py": ONE,
     }
-    baseline = Project(tmp_path / "p", files, task(), DONE).baseline()
+    baseline = WarmProject(tmp_path / "p", files, task(), DONE).baseline()
     assert baseline.red_elsewhere == ()
     assert baseline.report is not None
     assert not baseline.report.passed
@@ -93,7 +97,7 @@ def test_done_tests_are_known_even_when_this_tasks_tests_end_the_process(tmp_pat
 
 def test_tests_of_open_tasks_are_left_out(tmp_path: Path) -> None:
     files = {SEED: ADD_TEST, "tests/test_t003_later.py": DONE_TEST}
-    project = Project(tmp_path / "p", files, task(), task(3, Status.PENDING))
+    project = WarmProject(tmp_path / "p", files, task(), task(3, Status.PENDING))
     everything = NamedValidator(name="all", command=(sys.executable, "-m", "pytest", "-q"))
     validation = project.tried({"calc.py": RIGHT}, facts=ProjectFacts(validators=(everything,)))
     assert validation.summary == {"ruff": "passed", "pytest": "passed", "all": "passed"}
@@ -102,7 +106,7 @@ def test_tests_of_open_tasks_are_left_out(tmp_path: Path) -> None:
 def test_a_task_without_a_test_says_that_only_the_evaluator_stands_behind_it(
     tmp_path: Path,
 ) -> None:
-    project = Project(tmp_path / "p", {"calc.py": "x = 1\n"})
+    project = WarmProject(tmp_path / "p", {"calc.py": "x = 1\n"})
     baseline = project.baseline()
     validation = project.tried({"calc.py": RIGHT}, baseline=baseline)
     assert baseline.report is None
@@ -113,7 +117,7 @@ def test_a_task_without_a_test_says_that_only_the_evaluator_stands_behind_it(
 def test_only_violations_that_are_new_fail_ruff(tmp_path: Path) -> None:
     files = {"a.py": "import os\n", "b.py": "import re\n", "tests/test_t002_x.py": "import json\n"}
     files["ruff.toml"] = "line-length = 100\n"
-    project = Project(tmp_path / "p", files, task(), DONE)
+    project = WarmProject(tmp_path / "p", files, task(), DONE)
     baseline = project.baseline()
     moved = {"a.py": "\n\nimport os\n", "b.py": None, "c.py": "import re\n"}
     assert report(project.tried(moved, baseline=baseline), "ruff").passed
@@ -124,7 +128,7 @@ def test_only_violations_that_are_new_fail_ruff(tmp_path: Path) -> None:
 
 def test_ruff_keeps_the_configuration_of_the_base(tmp_path: Path) -> None:
     config = '[project]\nname = "p"\n[tool.ruff.lint]\nselect = ["T20"]\n'
-    project = Project(tmp_path / "p", {"pyproject.toml": config, "a.py": "x = 1\n"})
+    project = WarmProject(tmp_path / "p", {"pyproject.toml": config, "a.py": "x = 1\n"})
     changed = {"pyproject.toml": '[project]\nname = "q"\n', "a.py": "import os\nprint(1)\n"}
     validation = project.tried(changed)
     assert report(validation, "ruff").output == "a.py:2:1: T201 `print` found"
@@ -132,7 +136,7 @@ def test_ruff_keeps_the_configuration_of_the_base(tmp_path: Path) -> None:
 
 
 def test_a_ruff_configuration_of_the_base_that_does_not_work_is_the_users(tmp_path: Path) -> None:
-    project = Project(tmp_path / "p", {"ruff.toml": "what = 1\n"})
+    project = WarmProject(tmp_path / "p", {"ruff.toml": "what = 1\n"})
     with pytest.raises(UserError, match=r"ruff cannot check the base .*\[tool.tilth.validators\]"):
         project.baseline()
 
@@ -199,7 +203,9 @@ def test_an_interpreter_without_pytest_is_the_users(plain: Project, tmp_path: Pa
 def test_an_editable_install_of_the_source_finds_the_export(tmp_path: Path) -> None:
     seed = "import calc\nimport kept\n\n\ndef test_add():\n    assert calc.add(2, 3) == 5\n"
     seed += "    assert 'export' in kept.__file__\n"
-    project = Project(tmp_path / "p", {SEED: seed, "lib/calc.py": WRONG, "lib/kept.py": "x = 1\n"})
+    project = WarmProject(
+        tmp_path / "p", {SEED: seed, "lib/calc.py": WRONG, "lib/kept.py": "x = 1\n"}
+    )
     python = bare_environment(tmp_path / "venv")
     [packages] = (tmp_path / "venv" / "lib").glob("python*/site-packages")
     (packages / "real.pth").write_text(sysconfig.get_path("purelib") + "\n")
@@ -254,7 +260,7 @@ def test_a_baseline_survives_its_record() -> None:
 def test_a_project_without_a_ruff_configuration_is_held_to_what_is_plainly_broken(
     tmp_path: Path,
 ) -> None:
-    project = Project(tmp_path / "p", {SEED: ADD_TEST, "setup.cfg": "[flake8]\nmax = 79\n"})
+    project = WarmProject(tmp_path / "p", {SEED: ADD_TEST, "setup.cfg": "[flake8]\nmax = 79\n"})
     style = "import os\nNAME = 'x'\nTEXT = '{}'.format(NAME)\n\n\n"
     assert project.tried({"calc.py": style + RIGHT}).passed
     newer = "type Number = int\n"
@@ -267,12 +273,12 @@ def test_a_project_without_a_ruff_configuration_is_held_to_what_is_plainly_broke
 @pytest.mark.parametrize("place", ["dist", "_build", "site-packages", "build/lib"])
 def test_no_directory_of_the_tree_is_passed_over(place: str, config: str, tmp_path: Path) -> None:
     base = {SEED: ADD_TEST, **({"ruff.toml": config} if config else {})}
-    project = Project(tmp_path / "p", base)
+    project = WarmProject(tmp_path / "p", base)
     found = report(project.tried({f"{place}/bad.py": "print(nobody)\n"}), "ruff")
     assert found.output == f"{place}/bad.py:1:7: F821 Undefined name `nobody`"
 
 
 def test_what_the_project_itself_leaves_out_stays_out(tmp_path: Path) -> None:
     base = {SEED: ADD_TEST, "ruff.toml": "exclude = ['dist']\n"}
-    found = Project(tmp_path / "p", base).tried({"dist/bad.py": "print(nobody)\n"})
+    found = WarmProject(tmp_path / "p", base).tried({"dist/bad.py": "print(nobody)\n"})
     assert report(found, "ruff").passed

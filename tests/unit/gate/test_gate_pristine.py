@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from support.gate_project import ADD_TEST, RIGHT, SEED, WRONG, Project, report, task
+from support.gate_project import ADD_TEST, RIGHT, SEED, WRONG, Project, WarmProject, report, task
 from support.sandbox_site import bubblewrap
 
 from tilth.contract.prd import Status
@@ -142,7 +142,7 @@ def test_tests_may_write_beside_themselves(tmp_path: Path) -> None:
 def test_a_new_package_file_beside_the_tests_is_left_out(name: str, tmp_path: Path) -> None:
     poison = "import sys\nimport types\n\nsys.modules['calc'] = m = types.ModuleType('calc')\n"
     poison += "m.add = lambda a, b: 5 if a == 2 else -2\n"
-    project = Project(tmp_path / "p", {SEED: ADD_TEST, "tests/data/x.json": "{}"})
+    project = WarmProject(tmp_path / "p", {SEED: ADD_TEST, "tests/data/x.json": "{}"})
     validation = project.tried({name: poison, "calc.py": WRONG})
     assert validation.tampered == (name,)
     assert not report(validation, "pytest").passed
@@ -166,7 +166,7 @@ WEAKER = {
 
 @pytest.mark.parametrize("what", WEAKER)
 def test_support_files_of_the_base_are_what_acceptance_tests_see(what: str, tmp_path: Path) -> None:
-    project = Project(tmp_path / "p", SUPPORT)
+    project = WarmProject(tmp_path / "p", SUPPORT)
     [path] = WEAKER[what]
     validation = project.tried({**WEAKER[what], "calc.py": WRONG})
     assert not report(validation, "pytest").passed
@@ -175,14 +175,14 @@ def test_support_files_of_the_base_are_what_acceptance_tests_see(what: str, tmp_
 
 
 def test_a_support_file_that_was_deleted_is_back_for_the_acceptance_tests(tmp_path: Path) -> None:
-    project = Project(tmp_path / "p", SUPPORT)
+    project = WarmProject(tmp_path / "p", SUPPORT)
     validation = project.tried({"tests/helper.py": None, "calc.py": RIGHT})
     assert report(validation, "pytest").passed, validation.render()
 
 
 def test_a_seed_file_without_a_test_is_a_failure(tmp_path: Path) -> None:
     done = "tests/test_t002_other.py"
-    project = Project(
+    project = WarmProject(
         tmp_path / "p", {SEED: ADD_TEST, done: "x = 1\n"}, task(), task(2, Status.DONE)
     )
     found = report(project.tried({"calc.py": RIGHT}), "pytest")
@@ -224,7 +224,7 @@ def test_a_test_that_patches_for_itself_is_no_forgery(tmp_path: Path) -> None:
         "    with mock.patch('calc.add', return_value=7):\n        pass\n"
         "    assert math.isclose(add(2, 3), 9)\n\n\ndef test_more():\n    assert add(1, 1) == 2\n"
     )
-    validation = Project(tmp_path / "p", {SEED: seed}).tried({"calc.py": RIGHT})
+    validation = WarmProject(tmp_path / "p", {SEED: seed}).tried({"calc.py": RIGHT})
     assert validation.passed, validation.render()
 
 
@@ -242,12 +242,12 @@ SHADOWS = {
 def test_a_new_module_is_refused_by_name_if_it_hides(what: str, tmp_path: Path) -> None:
     path, hidden = SHADOWS[what]
     base = {SEED: ADD_TEST, "calc.py": RIGHT, "src/wide/__init__.py": "", "src/wide/core.py": ""}
-    validation = Project(tmp_path / "p", base).tried({path: RIGHT})
+    validation = WarmProject(tmp_path / "p", base).tried({path: RIGHT})
     found = report(validation, "configuration")
     assert not found.passed
     assert found.output.startswith(f"{path}: it hides ")
     assert hidden in found.output
-    allowed = Project(tmp_path / "q", base, task(may_change=(path,))).tried({path: RIGHT})
+    allowed = WarmProject(tmp_path / "q", base, task(may_change=(path,))).tried({path: RIGHT})
     assert "configuration" not in allowed.summary
 
 
@@ -264,7 +264,7 @@ def test_a_new_module_is_refused_by_name_if_it_hides(what: str, tmp_path: Path) 
 )
 def test_a_new_module_hides_nothing_if_it(changed: dict[str, str | None], tmp_path: Path) -> None:
     base = {SEED: ADD_TEST, "calc.py": RIGHT, "wide/__init__.py": ""}
-    validation = Project(tmp_path / "p", base).tried(changed)
+    validation = WarmProject(tmp_path / "p", base).tried(changed)
     assert validation.passed, validation.render()
     assert validation.tampered == ()
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from support.gate_project import RIGHT, SEED, WRONG, Project, report
+from support.gate_project import RIGHT, SEED, WRONG, Project, WarmProject, report
+
+from tilth.gate.findings import Baseline
 
 SEED_TEST = """\
 import json
@@ -107,11 +109,16 @@ TRICKS = {
 }
 
 
+@pytest.fixture(scope="module")
+def before(tmp_path_factory: pytest.TempPathFactory) -> Baseline:
+    return Project(tmp_path_factory.mktemp("before") / "p", BASE).baseline()
+
+
 @pytest.mark.parametrize("trick", TRICKS)
-def test_wrong_code_is_refused_that_brings(trick: str, tmp_path: Path) -> None:
+def test_wrong_code_is_refused_that_brings(trick: str, before: Baseline, tmp_path: Path) -> None:
     code, named = TRICKS[trick]
     project = Project(tmp_path / "p", BASE)
-    found = report(project.tried({"calc.py": code}, baseline=project.baseline()), "pytest")
+    found = report(project.tried({"calc.py": code}, baseline=before), "pytest")
     assert not found.passed
     assert f"the project replaced what its tests rely on: {named}" in found.output
 
@@ -119,12 +126,12 @@ def test_wrong_code_is_refused_that_brings(trick: str, tmp_path: Path) -> None:
 def test_right_code_passes_and_tests_may_stand_in_for_a_helper_themselves(tmp_path: Path) -> None:
     own = "\n\ndef test_patched(monkeypatch):\n    import helpers\n\n"
     own += "    monkeypatch.setattr(helpers, 'check', lambda a, b: None)\n    helpers.check(1, 2)\n"
-    project = Project(tmp_path / "p", {**BASE, SEED: SEED_TEST + own})
+    project = WarmProject(tmp_path / "p", {**BASE, SEED: SEED_TEST + own})
     validation = project.tried({"calc.py": RIGHT}, baseline=project.baseline())
     assert report(validation, "pytest").passed, report(validation, "pytest").output
 
 
 def test_two_conftests_of_one_name_are_no_stand_ins(tmp_path: Path) -> None:
-    project = Project(tmp_path / "p", {**BASE, "conftest.py": "import calc\n"})
+    project = WarmProject(tmp_path / "p", {**BASE, "conftest.py": "import calc\n"})
     validation = project.tried({"calc.py": RIGHT}, baseline=project.baseline())
     assert report(validation, "pytest").passed, report(validation, "pytest").output

@@ -136,7 +136,7 @@ def test_what_cannot_be_run_on_the_base_is_said_and_not_run(
 def test_a_suite_that_takes_too_long_is_not_run(tmp_path: Path) -> None:
     slow = "import time\n\n\ndef test_slow():\n    time.sleep(60)\n"
     one = project(tmp_path, **{"tests/test_slow.py": slow})
-    before = one.baseline(timeout_s=20.0)
+    before = one.baseline(timeout_s=4.0)
     assert before.suite is not None
     assert before.suite.not_run is NotRun.TOO_SLOW
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
-from support.gate_project import ADD_TEST, RIGHT, Project
+from support.gate_project import ADD_TEST, RIGHT, Project, WarmProject
 
 from tilth.contract.prd import Plan
 from tilth.gate.evidence import MOST_PROBE_CHARS, Probed, ProbeOutcome
@@ -17,7 +18,7 @@ PASSES = "from calc import add\n\n\ndef test_of_two():\n    assert add(1, 1) == 
 
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
-    project = Project(tmp_path, {"calc.py": "", "tests/test_t001_add.py": ADD_TEST})
+    project = WarmProject(tmp_path, {"calc.py": "", "tests/test_t001_add.py": ADD_TEST})
     project.write({"calc.py": RIGHT})
     return project
 
@@ -76,7 +77,9 @@ def test_what_a_probe_leaves_running_is_ended(project: Project, tmp_path: Path) 
         f"    while not os.path.exists({str(note)!r}) or not open({str(note)!r}).read():\n"
         "        time.sleep(0.01)\n    assert False\n"
     )
-    assert probed(project, forks).outcome is ProbeOutcome.FAILED
+    # A cold one: only what it started itself is its to end.
+    python = Path(sys.executable)
+    assert probed(project, forks, python=python).outcome is ProbeOutcome.FAILED
     with pytest.raises(ProcessLookupError):
         os.kill(int(note.read_text()), 0)
 
