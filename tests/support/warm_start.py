@@ -12,7 +12,7 @@ import functools
 import gc
 import importlib
 import io
-import json
+import marshal
 import os
 import pkgutil
 import runpy
@@ -28,33 +28,35 @@ import tokenize
 import traceback
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 # What Tilth and the SDK import only when they come to need it.
 _LOADED_LATE = ("anthropic", "genai_prices.data", "httpcore2", "prompt_toolkit", "rich.markdown")
-FORWARDED = ("SIGINT", "SIGTERM", "SIGHUP", "SIGWINCH")
-# The program that is started: it asks for a fork, hands over its files and stands for it.
+FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGWINCH)
+# The program that is started: it asks for a fork, hands over its files and stands for it. It takes
+# modules in C alone: the library's own around them would be more than half of what it costs.
 _CLIENT = """\
 #!{python} -IS
-import json, os, signal, socket, sys
+import _signal, _socket, marshal, posix, sys
 arguments = sys.argv[1:]
 if {flags!r} != arguments[:{count}] or arguments[{count}:][:1] in (["-c"], ["-m"]):
-    os.execv({python!r}, [{python!r}, *arguments])
-asked = {{"argv": arguments[{count}:], "cwd": os.getcwd(), "env": dict(os.environ)}}
-with socket.socket(socket.AF_UNIX) as link:
-    link.connect({address!r})
-    data = json.dumps(asked).encode()
-    socket.send_fds(link, [len(data).to_bytes(8, "big")], [0, 1, 2])
-    link.sendall(data)
-    pid = int(link.recv(16))
-    for name in {forwarded!r}:
-        signal.signal(getattr(signal, name), lambda number, frame: os.kill(pid, number))
-    link.sendall(b"go")
-    status = int(link.recv(16) or 70)
+    posix.execv({python!r}, [{python!r}, *arguments])
+data = marshal.dumps((arguments[{count}:], posix.getcwd(), posix.environ))
+files = b"".join(file.to_bytes(4, sys.byteorder) for file in (0, 1, 2))
+link = _socket.socket(_socket.AF_UNIX)
+link.connect({address!r})
+link.sendmsg(
+    [len(data).to_bytes(8, "big")], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, files)]
+)
+link.sendall(data)
+pid = int(link.recv(16))
+for number in {forwarded!r}:
+    _signal.signal(number, lambda number, frame: posix.kill(pid, number))
+link.sendall(b"go")
+status = int(link.recv(16) or 70)
 if status < 0:
-    signal.signal(-status, signal.SIG_DFL)
-    os.kill(os.getpid(), -status)
-os._exit(status)
+    _signal.signal(-status, _signal.SIG_DFL)
+    posix.kill(posix.getpid(), -status)
+posix._exit(status)
 """
 
 
@@ -123,13 +125,17 @@ def _lay_out(root: Path, name: str, flags: list[str]) -> Path:
         flags=flags,
         count=len(flags),
         address=str(root / "socket"),
-        forwarded=FORWARDED,
+        forwarded=[int(number) for number in FORWARDED],
     )
     program = folder / name
     program.write_text(text, encoding="utf-8")
     program.chmod(0o755)
     (folder / f"{name}3").symlink_to(program)
     return program
+
+
+# The arguments, the directory and the environment of what was started.
+Asked = tuple[list[str], str, dict[bytes, bytes]]
 
 
 class Server:
@@ -175,7 +181,7 @@ class Server:
     def _start(self, link: socket.socket) -> None:
         size, files, _, _ = socket.recv_fds(link, 8, 3)
         with link.makefile("rb") as stream:
-            asked = json.loads(stream.read(int.from_bytes(size, "big")))
+            asked = marshal.loads(stream.read(int.from_bytes(size, "big")))
         ours, theirs = os.pipe()
         pid = os.fork()
         if pid == 0:
@@ -197,16 +203,16 @@ def _tell(link: socket.socket, number: int) -> None:
         return  # It was ended itself.
 
 
-def _become(name: str, asked: dict[str, Any], files: list[int], ready: int) -> None:
+def _become(name: str, asked: Asked, files: list[int], ready: int) -> None:
     """Be the process that was asked for; never come back."""
     status = 1
     try:
         _take_over(asked, files, ready)
         if name == "tilth":
-            sys.argv[:] = [name, *asked["argv"]]
+            sys.argv[:] = [name, *asked[0]]
             runpy.run_module(name, run_name="__main__", alter_sys=True)
         else:
-            sys.argv[:] = asked["argv"]
+            sys.argv[:] = asked[0]
             runpy.run_path(sys.argv[0], run_name="__main__")
         status = 0
     except SystemExit as left:
@@ -219,7 +225,7 @@ def _become(name: str, asked: dict[str, Any], files: list[int], ready: int) -> N
         os._exit(status)
 
 
-def _take_over(asked: dict[str, Any], files: list[int], ready: int) -> None:
+def _take_over(asked: Asked, files: list[int], ready: int) -> None:
     """Take on the files, place and environment of the program that asked."""
     os.setsid()
     signal.set_wakeup_fd(-1)
@@ -229,9 +235,10 @@ def _take_over(asked: dict[str, Any], files: list[int], ready: int) -> None:
     for target, file in enumerate(files):
         os.dup2(file, target)
     os.closerange(3, 256)
-    os.chdir(asked["cwd"])
+    _, place, environ = asked
+    os.chdir(place)
     os.environ.clear()
-    os.environ.update(asked["env"])
+    os.environb.update(environ)
     time.tzset()
     sys.stdin = io.TextIOWrapper(io.BufferedReader(io.FileIO(0, closefd=False)))
     sys.stdout, sys.stderr = _writer(1, "strict"), _writer(2, "backslashreplace")
