@@ -32,7 +32,7 @@ def main() -> None:
     """Run what the request asks for and end the process without giving control back."""
     # Held from before the project's code runs: it may replace what the modules offer.
     leave, sign, dumps, started_as = os._exit, hmac.new, json.dumps, os.getpid()
-    # What is loaded before the tests stays: looking for garbage there is a third of a short run.
+    # What is loaded before the tests stays: to look for garbage there is dear and finds none.
     gc.disable()
     key, request = _take_request(sys.argv[1])
     sys.argv[:] = ["pytest"]
