@@ -16,6 +16,7 @@ from typing import Annotated, Any
 
 from pydantic import StringConstraints, ValidationError, field_validator
 
+from tilth.base.plain_file import read_inside
 from tilth.base.values import Value, describe_faults
 from tilth.contract.verdict import RejectionCategory
 
@@ -248,7 +249,7 @@ def _text(path: Path, case: Path) -> str:
     name = path.relative_to(case).as_posix()
     try:
         # decoded by hand: a file's own line ends must stay for the patches to fit
-        return path.read_bytes().decode("utf-8")
+        return read_inside(case, path).decode("utf-8")
     except UnicodeDecodeError as error:
         raise BrokenCase(f"{name}: not UTF-8") from error
     except OSError as error:

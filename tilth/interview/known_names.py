@@ -7,8 +7,10 @@ import re
 import sys
 import tomllib
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
+from tilth.base.plain_file import read_inside
 from tilth.interview.red_reason import KnownNames
 
 _REQUIREMENT = re.compile(r"\s*([A-Za-z0-9][A-Za-z0-9._-]*)")
@@ -72,9 +74,12 @@ def _declared(export: Path) -> Iterator[str]:
 
 def _requirements(export: Path) -> Iterator[str]:
     for path in sorted(export.glob("requirements*.txt")):
-        yield from path.read_text("utf-8", "replace").splitlines()
+        with suppress(OSError):
+            yield from read_inside(export, path).decode("utf-8", "replace").splitlines()
     try:
-        project = tomllib.loads((export / "pyproject.toml").read_text("utf-8")).get("project")
+        project = tomllib.loads(read_inside(export, export / "pyproject.toml").decode()).get(
+            "project"
+        )
     except (OSError, ValueError, RecursionError):
         return
     listed = project.get("dependencies") if isinstance(project, dict) else None
@@ -91,7 +96,7 @@ def _defines(export: Path, name: str, tests: frozenset[str]) -> bool:
         if path.is_symlink() or str(path.relative_to(export)) in tests:
             continue
         try:
-            if wanted.search(path.read_text("utf-8", "replace")):
+            if wanted.search(read_inside(export, path).decode("utf-8", "replace")):
                 return True
         except OSError:
             continue

@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from tilth.base.clock import stamp
 from tilth.base.errors import UserError
+from tilth.base.plain_file import stays_inside
 from tilth.base.safe_text import folded
 from tilth.interview.bench import MAX_TURNS, InterviewBench, InterviewState
 from tilth.interview.draft import WRITE_SEED
@@ -81,7 +83,9 @@ def find_specs(root: Path) -> tuple[str, ...]:
             words = stem.replace("-", " ").replace("_", " ").split()
             if suffix in _SPEC_SUFFIXES and any(word in _SPEC_WORDS for word in words):
                 found.append(f"{folder}/{name}" if folder else name)
-    return tuple(path for path in found if (root / path).is_file())[:_MOST_SPECS]
+    # A link out of the repository would tell the names that a hidden directory holds.
+    plain = (path for path in found if stays_inside(root, root / path) and (root / path).is_file())
+    return tuple(islice(plain, _MOST_SPECS))
 
 
 def _names(folder: Path) -> list[str]:

@@ -8,9 +8,10 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Never
 
 from tilth.base.errors import BadPlan, UserError
+from tilth.base.plain_file import LeadsOut, NotPlain, read_inside, stays_inside
 from tilth.contract.prd import Plan, parse_plan
 
 PRD_NAME = "prd.json"
@@ -44,21 +45,27 @@ def find_prd(target: Path) -> Path | None:
 
 def read_bundle(prd: Path) -> Bundle:
     """Read a PRD and the seed tests in `tests/` beside it, or raise with every problem."""
-    content = _read(prd, _LARGEST_PRD)
+    content = _read(prd, prd.parent, _LARGEST_PRD)
     plan = parse_plan(_parsed(content, prd), str(prd))
     digest = hashlib.sha256(content).hexdigest()
-    return Bundle(prd.resolve(), plan, digest, _seed_tests(prd.parent / "tests", plan))
+    return Bundle(prd.resolve(), plan, digest, _seed_tests(prd.parent, plan))
 
 
-def _read(path: Path, limit: int) -> bytes:
+def _read(path: Path, bundle: Path, limit: int) -> bytes:
+    """Read a file of a bundle; whatever a link led to would be committed and shown to models."""
     try:
-        if not path.is_file():
-            raise UserError(f"{path} is not a file; name a {PRD_NAME} or its directory")
-        if path.stat().st_size > limit:
-            raise UserError(f"{path} is larger than {limit // 1024 // 1024} MB; make it smaller")
-        return path.read_bytes()
+        content = read_inside(bundle, path, limit)
+    except LeadsOut:
+        raise UserError(
+            f"{path} is a link that leads out of the bundle; put the file itself there"
+        ) from None
+    except (NotPlain, IsADirectoryError):
+        raise UserError(f"{path} is not a file; name a {PRD_NAME} or its directory") from None
     except OSError as error:
         raise UserError(f"{path} cannot be read: {error.strerror}") from None
+    if len(content) > limit:
+        raise UserError(f"{path} is larger than {limit // 1024 // 1024} MB; make it smaller")
+    return content
 
 
 def _parsed(content: bytes, prd: Path) -> Any:
@@ -77,15 +84,22 @@ def _no_constant(name: str) -> Any:
     raise ValueError(f"{name} is not JSON")
 
 
-def _seed_tests(folder: Path, plan: Plan) -> dict[str, bytes]:
+def _seed_tests(bundle: Path, plan: Plan) -> dict[str, bytes]:
+    folder = bundle / "tests"
     try:
-        names = sorted(os.listdir(folder))
+        names = sorted(os.listdir(folder)) if stays_inside(bundle, folder) else _led_out(folder)
     except (FileNotFoundError, NotADirectoryError):
         return {}
     except OSError as error:
         raise UserError(f"{folder} cannot be read: {error.strerror}") from None
     return {
-        name: _read(folder / name, _LARGEST_TEST)
+        name: _read(folder / name, bundle, _LARGEST_TEST)
         for name in names
         if any(task.owns_test(name) for task in plan.tasks)
     }
+
+
+def _led_out(folder: Path) -> Never:
+    raise UserError(
+        f"{folder} is a link that leads out of the bundle; put the directory itself there"
+    )

@@ -119,6 +119,63 @@ def test_a_pipe_is_refused_at_once(tmp_path: Path) -> None:
     assert "is not a file" in refusal(tmp_path / "prd.json")
 
 
+def linked(tmp_path: Path, name: str, to: Path | str) -> Path:
+    """Make a bundle in which one of its parts is a link."""
+    (tmp_path / "bundle").mkdir()
+    prd = write(tmp_path / "bundle", test_t001_a=b"one")
+    place = tmp_path / "bundle" / name
+    place.rename(tmp_path / "away")
+    place.symlink_to(to)
+    return prd
+
+
+@pytest.mark.parametrize("name", ["prd.json", "tests", "tests/test_t001_a.py"])
+def test_a_link_out_of_a_bundle_is_refused_with_its_name(tmp_path: Path, name: str) -> None:
+    prd = linked(tmp_path, name, tmp_path / "away")
+    with pytest.raises(UserError) as caught:
+        read_bundle(prd)
+    assert str(caught.value).startswith(
+        f"{tmp_path / 'bundle' / name} is a link that leads out of the bundle; put the "
+    )
+
+
+def test_a_chain_of_links_out_of_a_bundle_is_refused(tmp_path: Path) -> None:
+    prd = linked(tmp_path, "tests/test_t001_a.py", "../more/inner")
+    (tmp_path / "bundle" / "more").symlink_to(tmp_path)
+    (tmp_path / "inner").write_text("hidden")
+    with pytest.raises(UserError, match="leads out of the bundle"):
+        read_bundle(prd)
+
+
+def test_a_link_to_what_a_checkout_keeps_for_itself_is_refused(tmp_path: Path) -> None:
+    """A bundle may be the root of a checkout, whose `.env` and `.git` stand inside it."""
+    prd = linked(tmp_path, "tests/test_t001_a.py", "../.env")
+    (tmp_path / "bundle" / ".env").write_text("KEY=hidden")
+    with pytest.raises(UserError, match="leads out of the bundle"):
+        read_bundle(prd)
+
+
+def test_links_within_a_bundle_and_to_it_are_followed(tmp_path: Path) -> None:
+    prd = linked(tmp_path, "tests/test_t001_a.py", "../shared/a.py")
+    (tmp_path / "bundle" / "shared").mkdir()
+    (tmp_path / "bundle" / "shared" / "a.py").write_bytes(b"shared")
+    (tmp_path / "short").symlink_to(prd.parent)
+    assert read_bundle(prd).tests == {"test_t001_a.py": b"shared"}
+    assert read_bundle(tmp_path / "short" / "prd.json").tests == {"test_t001_a.py": b"shared"}
+
+
+@pytest.mark.parametrize("link", [False, True])
+def test_a_pipe_in_the_place_of_a_test_is_refused_at_once(tmp_path: Path, *, link: bool) -> None:
+    prd = write(tmp_path, test_t001_a=b"one")
+    test = tmp_path / "tests" / "test_t001_a.py"
+    test.unlink()
+    os.mkfifo(tmp_path / "pipe" if link else test)
+    if link:
+        test.symlink_to("../pipe")
+    with pytest.raises(UserError, match=r"test_t001_a\.py is not a file"):
+        read_bundle(prd)
+
+
 def test_a_prd_is_found_in_its_directory_or_by_its_name(tmp_path: Path) -> None:
     assert find_prd(tmp_path) is None
     prd = write(tmp_path)
