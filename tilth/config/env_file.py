@@ -15,6 +15,7 @@ from pathlib import Path
 from dotenv.parser import Binding, parse_stream
 
 from tilth.base.errors import BadSetting
+from tilth.base.plain_file import read_plain
 
 
 def read_env_file(path: Path) -> Mapping[str, str]:
@@ -33,7 +34,7 @@ def read_env_file(path: Path) -> Mapping[str, str]:
 
 def _text(path: Path) -> str:
     try:
-        text = path.read_bytes().decode("utf-8-sig")
+        text = read_plain(path).decode("utf-8-sig")
     except FileNotFoundError:
         return ""
     except UnicodeDecodeError:

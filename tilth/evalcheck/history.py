@@ -30,6 +30,7 @@ from tilth.log.events import CaseSubmitted, Committed, OperatorSpoke
 from tilth.log.state import SessionState, fold
 from tilth.log.task_state import AttemptState, TaskState
 from tilth.session.catalog import readable_sessions
+from tilth.session.files import read_tests
 from tilth.session.parts import read_facts
 from tilth.session.session import Session
 
@@ -89,7 +90,7 @@ class SpokenQuestion:
         source = borrow(origin, at.base, root / "git")
         if not trees.exists(source, at.tree):
             raise BrokenCase(f"{self.change}: its tree is gone from {origin.root}")
-        tests = {path.name: path.read_bytes() for path in self.session.seed_tests.iterdir()}
+        tests = read_tests(self.session.seed_tests)
         session = new_session(source, root, self._plan(), tests, mask)
         for entry in self._before():
             session.append_ledger_entry(entry)

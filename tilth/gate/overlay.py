@@ -10,6 +10,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path, PurePosixPath
 
+from tilth.base.plain_file import read_plain
 from tilth.base.values import Value
 from tilth.contract.prd import Plan, Status, Task
 from tilth.gate.config_sections import Unparsable, mended
@@ -258,7 +259,7 @@ def _shared_file(
 def _copies(directory: Path, tasks: Iterable[Task]) -> dict[str, bytes]:
     names = sorted(entry.name for entry in directory.iterdir()) if directory.is_dir() else []
     return {
-        f"{TESTS}/{name}": (directory / name).read_bytes()
+        f"{TESTS}/{name}": read_plain(directory / name)
         for task in tasks
         for name in names
         if task.owns_test(name)

@@ -16,6 +16,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from tilth.base.errors import CorruptSession
+from tilth.base.plain_file import open_plain
 from tilth.base.values import describe_faults
 from tilth.log.events import EVENT_CLASSES, SCHEMA_VERSION, Event, Scope, Unknown
 from tilth.session.store import parse_line, read_lines
@@ -47,7 +48,7 @@ class Tail:
         here, and no reason to stop.
         """
         try:
-            file = self._path.open("rb")
+            file = open_plain(self._path)
         except OSError as error:
             raise CorruptSession(f"{self._path}: cannot be read: {error.strerror}") from None
         with file:
@@ -126,7 +127,7 @@ def _not_what_it_says(
 def last_stop(path: Path) -> str | None:
     """Give the reason of the stop a log ends with, from its last bytes alone; None without one."""
     try:
-        with path.open("rb") as file:
+        with open_plain(path) as file:
             file.seek(max(0, file.seek(0, os.SEEK_END) - _LAST_BYTES))
             whole = file.read().rpartition(b"\n")[0]
         for line in reversed(whole.split(b"\n")):

@@ -21,6 +21,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, Field, SecretStr, StringConstraints, ValidationError
 
 from tilth.base.errors import BadSetting, UserError
+from tilth.base.plain_file import read_plain
 from tilth.base.values import Value
 from tilth.config.env_file import read_env_file
 from tilth.config.readers import BaseUrl
@@ -175,7 +176,7 @@ def read_reviewers(settings: Settings, environ: Mapping[str, str]) -> Reviewers:
 
 def _tables(path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(path.read_bytes().decode("utf-8-sig"))
+        return tomllib.loads(read_plain(path).decode("utf-8-sig"))
     except FileNotFoundError:
         return {}
     except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:

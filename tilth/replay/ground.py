@@ -20,6 +20,7 @@ from tilth.git.source import open_source
 from tilth.log.state import SessionState
 from tilth.model.messages import Model
 from tilth.sandbox.removal import temporary_directory
+from tilth.session.files import read_tests
 from tilth.session.frontend import Frontend
 from tilth.session.models import Models
 from tilth.session.parts import open_parts, read_facts
@@ -62,6 +63,6 @@ def open_ground(
 def _copy(session: Session, sessions: Path, mask: Mask) -> Session:
     recorded = session.checkpoint.model_dump()
     checkpoint = Checkpoint.model_validate({**recorded, "status": "running", "usage": {}})
-    tests = {path.name: path.read_bytes() for path in session.seed_tests.iterdir()}
+    tests = read_tests(session.seed_tests)
     clock = SystemClock()
     return Session.new(sessions, checkpoint, session.plan, tests, clock=clock, mask=mask)

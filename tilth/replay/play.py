@@ -41,6 +41,7 @@ from tilth.replay.compare import (
 from tilth.replay.recording import Recording, Start
 from tilth.sandbox.removal import scratch_directory
 from tilth.session.at_rest import open_desk
+from tilth.session.files import read_tests
 from tilth.session.frontend import Frontend
 from tilth.session.lane_recovery import Asked
 from tilth.session.models import Models
@@ -262,7 +263,7 @@ class _Play:
         checkpoint = Checkpoint.model_validate(
             {**recorded.checkpoint.model_dump(), "status": "running", "usage": {}}
         )
-        tests = {path.name: path.read_bytes() for path in recorded.seed_tests.iterdir()}
+        tests = read_tests(recorded.seed_tests)
         plan = _unstarted(recorded.plan)
         return Session.new(settings.sessions_dir, checkpoint, plan, tests, clock=clock, mask=mask)
 

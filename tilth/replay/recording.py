@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from tilth.base.errors import CorruptSession, UserError
+from tilth.base.plain_file import open_plain
 from tilth.contract.operator_word import OperatorWord, Verb
 from tilth.contract.verdict import Decision
 from tilth.log.events import (
@@ -211,7 +212,7 @@ class Recording:
 
     def payload(self, seq: int, kind: type[_Payload]) -> _Payload:
         """Read one event's payload from the log."""
-        with self.path.open("rb") as file:
+        with open_plain(self.path) as file:
             file.seek(self._places[seq - 1])
             payload = parse_event(parse_line(file.readline(), self.path, seq)).payload
         if not isinstance(payload, kind):
@@ -287,7 +288,7 @@ def _steps(attempt: AttemptState) -> Iterator[Step]:
 def _line_places(path: Path) -> array[int]:
     places = array("Q")
     try:
-        with path.open("rb") as file:
+        with open_plain(path) as file:
             place = 0
             for raw in file:
                 places.append(place)

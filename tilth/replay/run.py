@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tilth.base.errors import UserError
+from tilth.base.plain_file import open_plain
 from tilth.base.safe_text import first_lines, inert, one_line
 from tilth.config.secrets import conceal
 from tilth.config.settings import SECRET_NAMES, Settings, load
@@ -77,7 +78,7 @@ def _code(holds: bool) -> int:
 
 def _check_log(path: Path) -> None:
     try:
-        with path.open("rb") as file:
+        with open_plain(path) as file:
             size = file.seek(0, os.SEEK_END)
             file.seek(max(0, size - 1))
             torn = file.read(1) not in (b"", b"\n")

@@ -14,6 +14,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from tilth.base.plain_file import open_plain
 from tilth.base.values import Value
 
 # What every command finds empty or made anew, whatever stands there outside.
@@ -90,7 +91,7 @@ def _homes(config: Path) -> Iterator[Path]:
     try:
         if not stat.S_ISREG(os.lstat(config).st_mode):
             return
-        with config.open("rb") as file:
+        with open_plain(config) as file:
             text = file.read(_MOST_CONFIG_BYTES).decode("utf-8", "replace")
     except (OSError, ValueError):
         return

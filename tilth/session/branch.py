@@ -13,6 +13,7 @@ from tilth.git.commits import CommitRecord, seed_message
 from tilth.git.workspace import Workspace
 from tilth.log.events import Emit, SeedCommitted
 from tilth.log.state import SessionState
+from tilth.session.files import read_tests
 from tilth.session.session import Session
 
 
@@ -85,7 +86,7 @@ def commit_seed(session: Session, workspace: Workspace, emit: Emit) -> None:
 
 def _new_tests(session: Session, workspace: Workspace, base: str) -> Mapping[str, bytes]:
     """Give the seed tests that the repository does not hold already, as they are."""
-    tests = {f"tests/{path.name}": path.read_bytes() for path in session.seed_tests.iterdir()}
+    tests = {f"tests/{name}": content for name, content in read_tests(session.seed_tests).items()}
     return {
         path: content for path, content in tests.items() if workspace.read(base, path) != content
     }

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from tilth.base.errors import CorruptSession
+from tilth.base.plain_file import read_plain
 from tilth.session.fence import Guard
 from tilth.session.store import PRIVATE_DIR, Journal, replace_bytes, replace_json, write_new
 
@@ -35,6 +37,15 @@ class Files:
                 journal.append(line, sync=True)
             finally:
                 journal.close()
+
+
+def read_tests(folder: Path) -> dict[str, bytes]:
+    """Read a session's pristine acceptance tests, by their names."""
+    try:
+        return {path.name: read_plain(path) for path in folder.iterdir()}
+    except OSError as error:
+        where = error.filename or folder
+        raise CorruptSession(f"{where}: cannot be read: {error.strerror}") from None
 
 
 def stage(directory: Path, checkpoint: Any, plan: Any, seed_tests: Mapping[str, bytes]) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 
 from pydantic import ConfigDict, ValidationError
 
+from tilth.base.plain_file import read_plain
 from tilth.base.rate import Rate
 from tilth.base.values import Value, digest, jsonable
 from tilth.config.settings import Settings
@@ -116,7 +117,7 @@ def figures(settings: Settings, models: Iterable[str]) -> dict[str, str]:
 def _read(path: Path) -> Iterable[Measurement]:
     """Read every line that can be read: a figure is a courtesy, never a reason to fail."""
     try:
-        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+        lines = read_plain(path).decode("utf-8", "replace").splitlines()
     except OSError:
         return
     for line in lines:

@@ -14,6 +14,7 @@ from itertools import islice
 from pydantic import ConfigDict, ValidationError
 
 from tilth.base.clock import Clock, SystemClock, stamp
+from tilth.base.plain_file import read_plain
 from tilth.base.values import Value
 from tilth.config.deadline import read_deadline
 from tilth.config.settings import Settings
@@ -115,7 +116,7 @@ def _summaries(settings: Settings, source: str, but: str = "") -> Iterator[_Summ
     for session in islice(others, _SESSIONS):
         path = session.directory / "summary.json"
         try:
-            yield _Summary.model_validate_json(path.read_bytes())
+            yield _Summary.model_validate_json(read_plain(path))
         except (OSError, ValidationError):
             continue
 

@@ -25,6 +25,7 @@ from pydantic import ConfigDict, ValidationError
 from tilth.base.clock import Clock, SystemClock, stamp
 from tilth.base.errors import CorruptSession, DiskError, UnknownSession
 from tilth.base.failpoint import reach
+from tilth.base.plain_file import read_plain
 from tilth.base.values import Value, describe_faults, jsonable
 from tilth.config.secrets import Mask
 from tilth.contract.operator_requests import OperatorRequest, still_open
@@ -306,7 +307,7 @@ class Session:
     def append_progress(self, line: str, *, again: bool = False) -> None:
         """Add one line to the story of the session; `again` leaves out one that is there."""
         path = self.directory / "progress.txt"
-        old = path.read_bytes() if path.exists() else b""
+        old = read_plain(path) if path.exists() else b""
         flat = " ".join(self._mask.known(line).split()).encode("utf-8", "backslashreplace")
         if not (again and old.splitlines()[-1:] == [flat]):
             self._files.replace("progress.txt", old + flat + b"\n")
@@ -314,7 +315,7 @@ class Session:
     def progress(self, *of: str) -> tuple[str, ...]:
         """Give the last lines of the story of the session, or of some tasks, in their order."""
         path = self.directory / "progress.txt"
-        lines = path.read_text("utf-8", "replace").splitlines() if path.exists() else []
+        lines = read_plain(path).decode("utf-8", "replace").splitlines() if path.exists() else []
         told = [line for task in of for line in lines if line.startswith(f"{task} ")]
         return tuple((told if of else lines)[-PROGRESS_LINES:])
 
@@ -329,7 +330,11 @@ class Session:
     def save_learnings(self, task: Task, learnings: Sequence[str]) -> None:
         """Add what an accepted task taught to the notes for the user."""
         path = self.directory / "proposed-learnings.md"
-        old = path.read_text("utf-8", "replace") if path.exists() else "# Proposed learnings\n"
+        old = (
+            read_plain(path).decode("utf-8", "replace")
+            if path.exists()
+            else "# Proposed learnings\n"
+        )
         if f"\n## {task.id} " in old:
             return
         title = " ".join(task.title.split())

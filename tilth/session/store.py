@@ -21,6 +21,7 @@ from pydantic_core import from_json
 from tilth.base.errors import CorruptSession, DiskError, SessionBusy
 from tilth.base.failpoint import reach
 from tilth.base.pids import exists
+from tilth.base.plain_file import open_plain, read_plain
 
 PRIVATE_DIR = 0o700
 PRIVATE_FILE = 0o600
@@ -60,11 +61,12 @@ def replace_json(path: Path, value: Any) -> None:
 def read_json(path: Path) -> Any:
     """Read a JSON file of a session; one that cannot be read is a corrupt session."""
     try:
-        return json.loads(path.read_bytes())
+        return json.loads(read_plain(path))
     except FileNotFoundError:
         raise CorruptSession(f"{path}: the file is missing") from None
     except (ValueError, RecursionError, OSError) as error:
-        raise CorruptSession(f"{path}: cannot be read: {error}") from None
+        said = getattr(error, "strerror", None) or error
+        raise CorruptSession(f"{path}: cannot be read: {said}") from None
 
 
 def sync_dir(path: Path) -> None:
@@ -182,7 +184,7 @@ def _end_of_last_line(handle: int, size: int) -> int:
 def read_lines(path: Path) -> Iterator[dict[str, Any]]:
     """Read a journal line by line in constant memory; a torn last line is passed over."""
     try:
-        file = path.open("rb")
+        file = open_plain(path)
     except FileNotFoundError:
         return
     except OSError as error:
@@ -216,15 +218,16 @@ def _parsed(raw: bytes) -> Any:
 def lock_holder(path: Path) -> str | None:
     """Give the pid of the process that holds a lock, or None; the lock is left as it is."""
     try:
-        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        file = open_plain(path)
     except OSError:
         return None
+    handle = file.fileno()
     try:
         fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
         return (_written_pid(handle) or "unknown") if _may_live(handle) else None
     finally:
-        os.close(handle)
+        file.close()
     return None
 
 
@@ -244,15 +247,13 @@ def last_active(directory: Path) -> tuple[bool, bool, float]:
 def wait_for_lock(path: Path) -> None:
     """Wait until nobody holds a lock; it is not kept."""
     try:
-        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        file = open_plain(path)
     except FileNotFoundError:
         return
     except OSError as error:
         raise CorruptSession(f"{path}: cannot be read: {error.strerror}") from None
-    try:
-        fcntl.flock(handle, fcntl.LOCK_SH)
-    finally:
-        os.close(handle)
+    with file:
+        fcntl.flock(file.fileno(), fcntl.LOCK_SH)
 
 
 def _written_pid(handle: int) -> str:

@@ -15,6 +15,7 @@ from pathlib import Path
 from tilth.base.clock import SystemClock
 from tilth.base.errors import UserError
 from tilth.base.failpoint import reach
+from tilth.base.plain_file import read_plain
 from tilth.config.secrets import Mask
 from tilth.config.settings import Settings, known_secrets, load
 from tilth.contract.outcomes import ExitCode
@@ -233,7 +234,11 @@ class _Taking:
             return result
         proposal, plan = result.proposal, self.session.plan
         report = self.session.directory / "report.md"
-        text = report.read_text("utf-8", "replace") if report.is_file() else _listing(proposal)
+        text = (
+            read_plain(report).decode("utf-8", "replace")
+            if report.is_file()
+            else _listing(proposal)
+        )
         title = plan.feature or f"Session {self.session.id}"
         reply = remote.open_pull_request(
             self.source, proposal.branch, " ".join(title.split())[:200], text, self.environ

@@ -13,6 +13,7 @@ from pydantic import ConfigDict, ValidationError
 
 from tilth.base.clock import SystemClock
 from tilth.base.errors import CorruptSession
+from tilth.base.plain_file import read_plain
 from tilth.base.values import Value
 from tilth.config.secrets import Mask
 from tilth.contract.prd import Status
@@ -78,7 +79,7 @@ class SessionRow:
 def read_row(directory: Path) -> SessionRow:
     """Look at one session's small files."""
     try:
-        checkpoint = Checkpoint.model_validate_json((directory / "checkpoint.json").read_bytes())
+        checkpoint = Checkpoint.model_validate_json(read_plain(directory / "checkpoint.json"))
         if checkpoint.schema_version <= SCHEMA_VERSION:
             return _seen(directory, checkpoint, _read_tasks(directory, checkpoint))
     except (OSError, ValidationError):
@@ -95,7 +96,7 @@ def live_status(directory: Path, status: SessionStatus) -> str:
 
 def _read_tasks(directory: Path, checkpoint: Checkpoint) -> _Tasks:
     try:
-        raw = (directory / "prd.json").read_bytes()
+        raw = read_plain(directory / "prd.json")
     except FileNotFoundError:
         # An interview has no plan until its seed holds, and one that failed never gets one.
         if checkpoint.status in (SessionStatus.INTERVIEWING, SessionStatus.FAILED):

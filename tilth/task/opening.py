@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Literal
 
 from tilth.base.errors import WorkspaceError
+from tilth.base.plain_file import read_plain
 from tilth.contract.case import RAISE_BLOCKER, SUBMIT_CASE
 from tilth.contract.operator_requests import answers_for
 from tilth.contract.outcomes import Fresh, SetAside
@@ -190,7 +191,7 @@ def seed_test_texts(bench: Bench, task: Task) -> tuple[NamedText, ...]:
     """Give a task's pristine seed tests with their text."""
     folder = bench.record.seed_tests
     return tuple(
-        NamedText(name=f"tests/{name}", text=(folder / name).read_text("utf-8", "replace"))
+        NamedText(name=f"tests/{name}", text=read_plain(folder / name).decode("utf-8", "replace"))
         for name in seed_test_names(bench, task)
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -123,6 +124,38 @@ def test_a_broken_session_is_one_row_and_the_others_still_show(
     assert said in rows[0]
     assert rows[1].split()[:2] == [OLDER, "done"]
     assert said in document(shelf, capsys)["sessions"][0]["fault"]
+
+
+@pytest.mark.parametrize("name", ["checkpoint.json", "prd.json"])
+def test_a_session_with_a_pipe_in_a_files_place_is_broken_and_nobody_waits_for_it(
+    shelf: Shelf, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    shelf.add(OLDER)
+    broken = shelf.add(SESSION) / name
+    broken.unlink()
+    os.mkfifo(broken)
+    rows = listed(shelf, capsys)[1:]
+    assert [row.split()[:2] for row in rows] == [[SESSION, "broken"], [OLDER, "done"]]
+    assert f"{name}: cannot be read" in rows[0]
+    assert "no ordinary file" in rows[0]
+
+
+@pytest.mark.parametrize("name", ["lock", "summary.json", "progress.txt", "report.md"])
+def test_a_pipe_in_the_place_of_a_lesser_file_keeps_no_list_waiting(
+    shelf: Shelf, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    place = shelf.add(SESSION) / name
+    place.unlink(missing_ok=True)
+    os.mkfifo(place)
+    assert listed(shelf, capsys)[1].split()[:2] == [SESSION, "done"]
+
+
+def test_a_pipe_in_the_place_of_a_log_is_an_error_that_names_it(shelf: Shelf) -> None:
+    log = shelf.add() / "events.jsonl"
+    log.unlink(missing_ok=True)
+    os.mkfifo(log)
+    with pytest.raises(CorruptSession, match=r"events\.jsonl: cannot be read: it is no ordinary"):
+        info("latest", as_json=False, environ=shelf.environ)
 
 
 def test_a_broken_session_in_detail_is_an_error(shelf: Shelf) -> None:

@@ -15,6 +15,7 @@ from threading import RLock
 from typing import NamedTuple
 
 from tilth.base.errors import CorruptSession
+from tilth.base.plain_file import open_plain
 from tilth.log.events import Event
 from tilth.log.reader import Tail, read_raw
 from tilth.log.state import SessionState, apply
@@ -110,7 +111,7 @@ class Book:
         """Read events again from the file."""
         if not seqs:
             return
-        with self.path.open("rb") as file:
+        with open_plain(self.path) as file:
             for seq in seqs:
                 start, end = self.span(seq)
                 file.seek(start)

@@ -12,6 +12,7 @@ from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from tilth.base.plain_file import open_plain
 from tilth.session.store import parse_line
 from tilth.show.lines import full
 from tilth.show.viewer.book import Book, Filter
@@ -50,7 +51,7 @@ class Search:
         # Bytes know no case beyond ASCII, so that other texts are looked for in every line.
         needle = json.dumps(text, ensure_ascii=False)[1:-1].encode() if text.isascii() else b""
         with (
-            self._book.path.open("rb") as file,
+            open_plain(self._book.path) as file,
             mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as log,
         ):
             for seq in seqs:
