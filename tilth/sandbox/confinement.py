@@ -49,12 +49,15 @@ class Access(Value):
     What is named nowhere is read-only. Where paths nest, the deepest one counts, so a hidden home
     can show an interpreter and a writable worktree can keep its `.git` read-only; on the very same
     path the stricter one counts: hidden, then readable, then writable. A bind counts at its target.
+    What is `pinned` is readable as long as its target is the source itself, by no link but those
+    that were there when the access was made: that is looked at anew for every command.
     """
 
     writable: tuple[Path, ...] = ()
     readable: tuple[Path, ...] = ()
     hidden: tuple[Path, ...] = ()
     binds: tuple[Bind, ...] = ()
+    pinned: tuple[Bind, ...] = ()
     network: bool = False
 
 

@@ -150,11 +150,20 @@ def _wanted(
     for trail in (follow(path, seen) for path in access.readable):
         if seen.exists(trail.real):
             yield Mount(kind=PlaceKind.READABLE, target=trail.real, source=trail.real), trail
+    yield from _pinned(access, seen)
     yield from _bound(access, open_to_all, seen)
     for trail in (follow(path, seen) for path in access.hidden):
         if seen.exists(trail.real):
             nothing = None if seen.is_directory(trail.real) else Path(os.devnull)
             yield Mount(kind=PlaceKind.HIDDEN, target=trail.real, source=nothing), trail
+
+
+def _pinned(access: Access, seen: SeenPaths) -> Iterator[tuple[Mount, Trail]]:
+    for pin in access.pinned:
+        trail = follow(pin.target, seen)
+        # Somebody may have put a link there since, which could lead to anything that is hidden.
+        if trail.real == pin.source and seen.exists(trail.real):
+            yield Mount(kind=PlaceKind.READABLE, target=trail.real, source=trail.real), trail
 
 
 def _bound(

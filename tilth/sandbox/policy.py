@@ -65,7 +65,8 @@ class Policy:
         """Say what the worker's commands may reach."""
         return Access(
             writable=(self.workspace, self.home),
-            readable=(*self._git(), *self._programs(), self.setup_home),
+            readable=(*self._own_git(), *self._programs(), self.setup_home),
+            pinned=self._read_by_git(),
             hidden=self._hidden(),
             binds=(*self._clean_config(), *self._made_venv(), *self._in_the_sources_place()),
             network=self.network,
@@ -84,7 +85,8 @@ class Policy:
         """Say what setup commands may reach: the same as the worker, with a writable `.venv`."""
         return Access(
             writable=(self.workspace, self.setup_home),
-            readable=(*self._git(), *self._programs()),
+            readable=(*self._own_git(), *self._programs()),
+            pinned=self._read_by_git(),
             hidden=self._hidden(),
             binds=(
                 *self._clean_config(),
@@ -96,15 +98,20 @@ class Policy:
     def _hidden(self) -> tuple[Path, ...]:
         return (*self.hidden, *_hideable([self.source, self.git_dir]))
 
-    def _git(self) -> tuple[Path, ...]:
+    def _own_git(self) -> tuple[Path, ...]:
+        return (self.workspace / ".git", *self.stores)
+
+    def _read_by_git(self) -> tuple[Bind, ...]:
         """Name what git reads of a repository; all else in its directory stays hidden.
 
-        A link in there could lead anywhere, so none is followed.
+        A link in there could lead anywhere, so none is followed, whenever it is put there.
         """
         parts = [self.git_dir / name for name in _READ_BY_GIT]
         parts += [] if self.registration is None else [self.registration]
-        plain = (part for part in parts if not part.is_symlink())
-        return (self.workspace / ".git", *plain, *self.stores)
+        given, real = str(self.git_dir), os.path.realpath(self.git_dir)
+        return tuple(
+            Bind(source=Path(real, os.path.relpath(part, given)), target=part) for part in parts
+        )
 
     def _clean_config(self) -> tuple[Bind, ...]:
         if self.git_config is None:

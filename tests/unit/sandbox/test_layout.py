@@ -12,7 +12,7 @@ from support.sandbox_site import policy
 from tilth.base.errors import ToolError
 from tilth.sandbox.confinement import Access, Bind
 from tilth.sandbox.forbidden import root_only, sockets
-from tilth.sandbox.layout import Layouts, Link, PlaceKind, follow, lay_out
+from tilth.sandbox.layout import Layout, Layouts, Link, PlaceKind, follow, lay_out
 
 
 @pytest.fixture
@@ -25,6 +25,15 @@ def root(tmp_path: Path) -> Path:
 def kinds(access: Access, *fresh: Path) -> dict[str, PlaceKind]:
     layout = lay_out(access, fresh)
     return {str(mount.target): mount.kind for mount in layout.mounts}
+
+
+def git_alone(root: Path) -> Access:
+    """Show nothing below a root but what the worker sees of the git directory."""
+    return Access(hidden=(root,), pinned=policy(root).worker().pinned)
+
+
+def sources(layout: Layout) -> set[Path | None]:
+    return {mount.source for mount in layout.mounts if mount.kind is PlaceKind.READABLE}
 
 
 def test_shallow_places_come_before_deep_ones(root: Path) -> None:
@@ -175,11 +184,35 @@ def test_no_link_inside_the_git_directory_is_followed(root: Path) -> None:
     (git_dir / "objects").symlink_to(root / "home")
     (git_dir / "refs").mkdir()
 
-    readable = set(policy(root).worker().readable)
+    shown = sources(lay_out(git_alone(root)))
 
-    assert git_dir / "refs" in readable
-    assert git_dir / "objects" not in readable
-    assert git_dir not in readable
+    assert shown == {git_dir / "refs"}
+
+
+@pytest.mark.parametrize("name", ["src/.git/info", "src/.git", "src"])
+def test_a_link_put_into_the_way_to_the_git_directory_later_is_not_followed_either(
+    root: Path, name: str
+) -> None:
+    """An access is made once for many commands; what it names is looked at for each of them."""
+    git_dir = root / "src" / ".git"
+    for part in ("info", "refs"):
+        (git_dir / part).mkdir(parents=True)
+    (root / "home" / "info").mkdir()
+    (root / "home" / ".git" / "info").mkdir(parents=True)
+    access, layouts = git_alone(root), Layouts()
+    assert sources(layouts.of(access)) == {git_dir / "info", git_dir / "refs"}
+
+    (root / name).rename(root / "away")
+    (root / name).symlink_to(root / "home")
+
+    left = {git_dir / "refs"} if name == "src/.git/info" else set()
+    assert sources(layouts.of(access)) == left
+
+
+def test_a_git_directory_that_is_reached_by_a_link_from_the_start_is_shown(root: Path) -> None:
+    (root / "real" / ".git" / "refs").mkdir(parents=True)
+    (root / "src").symlink_to("real")
+    assert sources(lay_out(git_alone(root))) == {root / "real" / ".git" / "refs"}
 
 
 def test_what_only_root_may_read_is_found_for_root_alone(root: Path) -> None:

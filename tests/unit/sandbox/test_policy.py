@@ -53,12 +53,14 @@ def test_the_checkout_and_the_git_directory_are_hidden_and_git_reads_a_clean_con
 
 def test_of_the_git_directory_only_what_git_reads_is_shown(tmp_path: Path) -> None:
     git = tmp_path / "src" / ".git"
-    shown = set(policy(tmp_path, registration=git / "worktrees" / "w").worker().readable)
+    access = policy(tmp_path, registration=git / "worktrees" / "w").worker()
+    shown = {*access.readable, *(pin.target for pin in access.pinned)}
     read = ("HEAD", "objects", "refs", "packed-refs", "reftable", "info", "shallow")
     below = {path for path in shown if path.is_relative_to(git)}
     assert below == {git / name for name in read} | {git / "worktrees" / "w"}
     assert tmp_path / "workspace" / ".git" in shown
     assert not any(path.is_relative_to(git) for path in policy(tmp_path).gate().readable)
+    assert policy(tmp_path).gate().pinned == ()
 
 
 def test_the_worktrees_files_stand_in_for_the_checkouts_but_no_link_and_no_git(
