@@ -267,6 +267,25 @@ def test_a_refusal_is_not_tried_again_and_names_the_fix(
     assert (len(one.server.requests), one.slept, one.notices) == (1, [], [])
 
 
+@pytest.mark.parametrize(
+    ("charset", "said"),
+    [
+        *(
+            (name, "no \ufffd word")
+            for name in ("rot13", "hex", "zip", "idna", "undefined", "none")
+        ),
+        ("latin-1", "no é word"),
+    ],
+)
+def test_an_error_in_whatever_encoding_it_names_is_a_refusal(
+    bench: MakeBench, charset: str, said: str
+) -> None:
+    body = '{"error": {"message": "no é word"}}'.encode("latin-1")
+    one = bench(Whole(400, body, {"content-type": f"application/json; charset={charset}"}))
+    with pytest.raises(ProviderError, match=f"HTTP 400: {said}"):
+        one.ask()
+
+
 def test_a_refusal_inside_a_stream_is_not_tried_again(bench: MakeBench) -> None:
     one = bench(stream_error("authentication_error", "bad key"), say("never asked"))
     with pytest.raises(ProviderError, match="authentication_error: bad key; check TILTH_API_KEY"):

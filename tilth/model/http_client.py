@@ -7,6 +7,7 @@ carry the conversation and the extra headers to whoever it names. It judges no c
 
 from __future__ import annotations
 
+import codecs
 import functools
 import ssl
 from collections.abc import Callable, Iterator
@@ -15,6 +16,9 @@ from typing import Any
 
 import httpx2
 from anthropic import DefaultHttpxClient
+
+_DEFAULT = "utf-8"
+_ENCODINGS = frozenset({"utf-8", "ascii", "iso8859-1", "iso8859-15", "cp1252", "utf-16"})
 
 
 @dataclass(frozen=True)
@@ -38,6 +42,7 @@ class BoundedClient(DefaultHttpxClient):
         try:
             _check_packing(response)
             response.stream = _Bounded(response.stream, self._bounds)
+            response.encoding = _encoding(response.charset_encoding)
             if not stream:
                 response.read()
         except BaseException:
@@ -57,6 +62,15 @@ def _check_packing(response: httpx2.Response) -> None:
     if packed != "identity":
         # What it unpacks to can only be told by unpacking it.
         raise httpx2.ReadError(f"the answer is packed ({packed[:40]}), which was not asked for")
+
+
+def _encoding(charset: str | None) -> str:
+    """Name what to decode a text with; an endpoint can name codecs that decode no text at all."""
+    try:
+        name = codecs.lookup(charset or _DEFAULT).name
+    except (LookupError, ValueError):
+        return _DEFAULT
+    return name if name in _ENCODINGS else _DEFAULT
 
 
 class _Bounded(httpx2.SyncByteStream):
