@@ -96,18 +96,23 @@ class Mask:
         if isinstance(value, list | tuple):
             return type(value)(self.data(item) for item in value)
         if isinstance(value, Value):
-            return value.model_copy(update={name: self.data(item) for name, item in value})
+            changes = dict(self._member(name, item) for name, item in value)
+            return value.model_copy(update=changes)
         return value
 
     def _member(self, name: Any, value: Any) -> tuple[Any, Any]:
-        """Hide in a member of an object; a plain word that names one is the data's own."""
+        """Hide in a member of an object; a plain word that names it or its kind is its own."""
         is_word = isinstance(name, str) and name in self._lengths and is_weak(name)
         shown = name if is_word else self.data(name)
-        return shown, value if name == "type" else self.data(value)
+        return shown, value if name == "type" and _is_words(value) else self.data(value)
 
     def _mark(self, found: re.Match[str]) -> str:
         length = self._lengths.get(found[0])
         return found[0] if length is None else f"[hidden: {length} characters]"
+
+
+def _is_words(text: Any) -> bool:
+    return isinstance(text, str) and is_weak(text) and _WORDS.fullmatch(text) is not None
 
 
 def _whole(secrets: Iterable[str]) -> Iterator[str]:

@@ -34,6 +34,7 @@ from tilth.config.readers import (
     from_zero,
     whole,
 )
+from tilth.config.secret_values import secret_texts
 from tilth.config.secrets import SHORTEST, Mask, is_weak, shortened
 from tilth.config.sources import DEFAULT_HOME, FoundValue, Gathered, Origin, Source, gather
 from tilth.config.variables import (
@@ -70,9 +71,6 @@ __all__ = [
 EXAMPLE_MODEL = "claude-sonnet-5-5"
 MOST_JOBS = 16
 DEFAULT_BASE_URL = "https://api.anthropic.com"
-
-# A date or a flag name that may well stand in the code a worker writes.
-_PUBLIC_HEADERS = frozenset({"anthropic-version", "anthropic-beta"})
 
 
 class OnExhausted(StrEnum):
@@ -237,6 +235,7 @@ class Settings(Value):
         written="auto",
     )
     origins: Mapping[str, Origin] = Field(default={}, repr=False)
+    overruled: tuple[SecretStr, ...] = ()
     unknown: tuple[str, ...] = ()
 
     @property
@@ -318,25 +317,24 @@ SECRET_NAMES = tuple(
 
 def known_secrets(settings: Settings) -> tuple[str, ...]:
     """Give every value that must never be written anywhere, the longest first."""
-    texts = {text for variable in _SECRET for text in _secret_texts(settings, variable)}
+    values = (settings.overruled, *(getattr(settings, variable.field) for variable in _SECRET))
+    texts = {text for value in values for text in secret_texts(value)}
     return tuple(
         sorted((text for text in texts if len(text) >= SHORTEST), key=lambda t: (-len(t), t))
     )
 
 
-def _secret_texts(settings: Settings, variable: Variable) -> Iterator[str]:
-    match getattr(settings, variable.field):
-        case SecretStr() as key:
-            yield key.get_secret_value()
-        case dict() as headers:
-            for name, value in headers.items():
-                if name.lower() not in _PUBLIC_HEADERS:
-                    yield value.get_secret_value()
-        case tuple() as urls:
-            for url in urls:
-                whole = url.get_secret_value()
-                # the token alone may stand in what a service answers
-                yield from (whole, *(p for p in re.split(r"[/:@?&=]+", whole) if len(p) >= 16))
+def _overruled(gathered: Gathered) -> Iterator[SecretStr]:
+    """Give the secrets that are set and have no effect: they are somebody's keys all the same."""
+    for found in gathered.all():
+        if not isinstance(found.value, SecretStr) or found in map(gathered.find, _SECRET):
+            continue
+        field = next(v.field for v in _SECRET if found.name in (v.name, v.fallback, v.flag))
+        try:
+            weaker = Settings.model_validate({"home": gathered.home, field: found.value})
+            yield from map(SecretStr, secret_texts(getattr(weaker, field)))
+        except ValidationError:
+            yield found.value
 
 
 def load(flags: Mapping[str, object], environ: Mapping[str, str]) -> Settings:
@@ -347,6 +345,7 @@ def load(flags: Mapping[str, object], environ: Mapping[str, str]) -> Settings:
             **gathered.values(),
             home=gathered.home,
             origins=gathered.origins(),
+            overruled=tuple(_overruled(gathered)),
             unknown=(*gathered.unknown, *_bounded(gathered), *_weak(gathered)),
         )
     except ValidationError as error:

@@ -23,6 +23,20 @@ def test_a_known_key_is_hidden_wherever_it_stands(text: str) -> None:
     assert masked == text.replace(KEY, "[hidden: 23 characters]")
 
 
+def test_a_key_in_the_type_of_a_block_is_hidden_and_the_shape_of_data_stays() -> None:
+    short = "hunter22"
+    mask = Mask([KEY, short, "tool_use"])
+    block = {"type": f"x {KEY}", "input": {"type": KEY}, "more": [{"type": short}]}
+    assert mask.data([block]) == [
+        {
+            "type": f"x {hidden(KEY)}",
+            "input": {"type": hidden(KEY)},
+            "more": [{"type": hidden(short)}],
+        }
+    ]
+    assert mask.data({"type": "tool_use", "name": "tool_use"})["type"] == "tool_use"
+
+
 def test_text_without_a_key_is_left_alone() -> None:
     assert Mask([KEY]).known("sk-ant-0123456789abcdeX") == "sk-ant-0123456789abcdeX"
     assert Mask().known(KEY) == KEY

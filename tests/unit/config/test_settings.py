@@ -344,6 +344,33 @@ def test_nothing_is_taken_from_the_process_itself(
     assert by_hand.evaluator_model == "m"
 
 
+def test_keys_that_are_set_and_overruled_are_secrets_as_well(home: Path) -> None:
+    (home / ".env").write_text(
+        "TILTH_API_KEY=key-of-the-file\nANTHROPIC_API_KEY=other-of-the-file\n"
+        'TILTH_EXTRA_HEADERS={"x-a": "header-of-the-file", "anthropic-beta": "a-public-word"}\n'
+    )
+    settings = load(
+        {},
+        {
+            "TILTH_HOME": str(home),
+            "TILTH_API_KEY": KEY,
+            "ANTHROPIC_API_KEY": "key-of-another",
+            "TILTH_EXTRA_HEADERS": '{"x-a": "header-value"}',
+        },
+    )
+    assert settings.api_key is not None
+    assert settings.api_key.get_secret_value() == KEY
+    assert set(known_secrets(settings)) == {
+        KEY,
+        "key-of-the-file",
+        "key-of-another",
+        "other-of-the-file",
+        "header-value",
+        "header-of-the-file",
+    }
+    assert "key-of" not in repr(settings)
+
+
 def test_known_secrets_are_the_keys_and_headers_the_longest_first(home: Path) -> None:
     settings = read(
         home,
