@@ -8,6 +8,12 @@ import pytest
 from support.flow_site import Run, Site, accept, git, reject, solution, solve, submit, task, write
 from support.messages_api import MessagesServer, call, error
 
+from tilth.config.settings import load
+from tilth.show.report_page import report
+from tilth.show.task import show
+from tilth.show.viewer.library import Library
+from tilth.show.viewer.visualize import visualize
+
 TOKEN = "ghp_0123456789abcdefghij0123456789abcdef"
 REVIEWER_KEY = "second-reviewer-987654"
 
@@ -101,3 +107,57 @@ def test_a_token_in_the_repositorys_configuration_is_hidden_like_a_key(
     assert url in run.of("tool_result")[0]["content"]
     assert holders(run, TOKEN[4:]) == []
     assert not [request for request in run.requests if TOKEN[4:].encode() in request.raw]
+
+
+def test_a_key_that_a_worker_commits_is_named_and_shown_to_nobody(
+    site: Site, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A commit stays as it is; what is shown of it, in whatever way, goes through the mask."""
+    key, token = "sk-worker-0123456789abcdef", "token-of-the-remote-1234"
+    git(site.repo, "config", "remote.origin.url", f"https://u:{token}@example.org/x.git")
+    odd = f"notes-{key}.txt"
+    code = f'KEY = "{key}"\nTOKEN = "{token}"\n\n\n{solution(1)}'
+    run = site.run(
+        site.bundle(1),
+        worker=[write("feature1.py", code) + write(odd, "x\n"), submit(1)],
+        evaluator=[accept()],
+        TILTH_API_KEY=key,
+    )
+    assert run.code == 0
+    assert key in git(site.repo, "show", f"{run.branch}:feature1.py")
+    told = next(request.raw.decode() for request in run.requests if request.role == "evaluator")
+    assert "a known key stands in feature1.py:1" in told
+    assert "a known key stands in feature1.py:2" in told
+    assert "a known key stands in the name of a file" in told
+
+    environ = site.environ("http://127.0.0.1:1", TILTH_API_KEY=key)
+    pages = site.root / "whole.html", site.root / "redacted.html"
+    show("latest", "T-001", environ=environ)
+    show("latest", "T-001", as_json=True, environ=environ)
+    report("latest", as_json=False, environ=environ)
+    report("latest", as_json=True, environ=environ)
+    for page in pages:
+        visualize("latest", export=page, redact=page is pages[1], environ=environ)
+    shown = capsys.readouterr()
+    told_in = [shown.out, shown.err, *(page.read_text("utf-8") for page in pages)]
+    assert all(secret not in text for secret in (key, token) for text in told_in)
+    assert "[hidden: 26 characters]" in shown.out
+    assert '"text": "a known key stands in feature1.py:1"' in shown.out
+    assert holders(run, key) == holders(run, token) == []
+
+
+def test_the_served_viewer_hides_what_a_worker_committed(site: Site) -> None:
+    key = "sk-worker-0123456789abcdef"
+    run = site.run(
+        site.bundle(1),
+        worker=[write("feature1.py", f'KEY = "{key}"\n\n\n{solution(1)}'), submit(1)],
+        evaluator=[accept()],
+        TILTH_API_KEY=key,
+    )
+    library = Library(
+        load({}, site.environ("http://127.0.0.1:1", TILTH_API_KEY=key)), run.session.name
+    )
+    page = library.task("", "T-001")
+    assert key in page["diff"]
+    assert key not in str(library.masked("", page))
+    assert "[hidden: 26 characters]" in library.masked("", page)["diff"]

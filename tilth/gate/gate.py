@@ -14,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from tilth.config.project import ProjectFacts
+from tilth.config.secrets import Mask
 from tilth.contract.prd import Plan, Task
 from tilth.gate.evidence import Mutated, Probed
 from tilth.gate.export import Export, Runtime, TreeSource, open_export
@@ -40,7 +41,7 @@ from tilth.gate.seed_proof import (
 )
 from tilth.gate.shadowing import Importable, has_new_names, import_roots, shadows
 from tilth.gate.suite import SUITE, Suite, kept_report
-from tilth.gate.tampering import shortened, suspicious_lines, tampering_notes
+from tilth.gate.tampering import key_notes, shortened, suspicious_lines, tampering_notes
 from tilth.gate.unseen import CONTEXT_FILES, unseen_notes
 from tilth.sandbox.confinement import Access, Confinement, Finished
 
@@ -70,6 +71,7 @@ class Gate:
         suites: Iterable[SuiteRecord] | dict[str, SuiteRecord] = (),
         cores: int = 1,
         room: WayIn | None = None,
+        mask: Mask | None = None,
     ) -> None:
         self._trees = workspace
         self._kept = KeptTrees(workspace, scratch)
@@ -80,6 +82,7 @@ class Gate:
         # Several gates of one run may share what they know.
         self._suites = suites if isinstance(suites, dict) else {one.tree: one for one in suites}
         self._room = room
+        self._mask = mask or Mask()
         self._importable: Importable | None = None
         self._runtime = Runtime(
             export=self._kept.export,
@@ -245,7 +248,8 @@ class Gate:
         told = (*CONTEXT_FILES, *(self._facts.context_files or ()))
         read = proof.trees.read_tree if "\nBinary files " in diff else _unread
         unseen = unseen_notes(changes, read, told)
-        return (*untested, *restored, *suspicious_lines(diff), *unseen)
+        keys = key_notes(diff, self._mask)
+        return (*untested, *restored, *keys, *suspicious_lines(diff), *unseen)
 
     def _suite(self) -> Suite | None:
         """Give the run of the project's own tests, unless it is switched off."""

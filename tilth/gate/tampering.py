@@ -12,9 +12,11 @@ from enum import IntEnum
 
 from tilth.base.safe_text import inert
 from tilth.base.values import Value
+from tilth.config.secrets import Mask
 
 MOST_OF_A_KIND = 10
 
+_CHANGED = "diff --git "
 _HUNK = re.compile(r"@@ -\d+(?:,\d+)? \+(\d+)(?:,\d+)? @@")
 _COOKIE = re.compile(r"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
 # Not seen, or seen elsewhere: a return inside a line, terminal commands, marks that
@@ -97,6 +99,24 @@ def suspicious_lines(diff: str) -> tuple[str, ...]:
         for what, pattern in _WORDS
     ]
     return tuple(note for notes in (codings, unseen, *found) for note in shortened(notes))
+
+
+def key_notes(diff: str, mask: Mask) -> tuple[str, ...]:
+    """Name the places of a change in which a known key stands, its files' names included."""
+    if not mask.finds(diff):
+        return ()
+    known = mask.known
+    names = [
+        f"a known key stands in the name of a file: {known(line)[len(_CHANGED) :][:200]}"
+        for line in diff.split("\n")
+        if line.startswith(_CHANGED) and known(line) != line
+    ]
+    lines = [
+        f"a known key stands in {known(line.path)}:{line.number}"
+        for line in added_lines(diff)
+        if known(line.text) != line.text
+    ]
+    return (*shortened(names), *shortened(lines))
 
 
 def _coding_note(line: AddedLine) -> str | None:

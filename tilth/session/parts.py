@@ -252,6 +252,7 @@ class Parts:
             suites=suites,
             cores=1 if room else cores_here(),
             room=room,
+            mask=self.mask,
         )
         gate.worker_home = places.home
         return gate

@@ -138,6 +138,10 @@ class Session:
         self._checkpoint: Checkpoint | None = None
         self._plan: Plan | None = None
 
+    @property
+    def mask(self) -> Mask:
+        return self._mask
+
     def hide(self, mask: Mask) -> None:
         """Hide in every later record what is known to be secret by now."""
         self._mask = mask

@@ -17,6 +17,7 @@ from tilth.log.events import EVENT_TYPES, Event
 from tilth.log.reader import Tail
 from tilth.session.catalog import find, holder_of
 from tilth.session.session import Session
+from tilth.session.shown_mask import find_to_show
 from tilth.show.lines import full
 from tilth.show.notices import tell
 from tilth.show.pen import is_utf8
@@ -70,8 +71,9 @@ def print_digest(session: str, *, environ: Mapping[str, str] = os.environ) -> in
     from tilth.show.digest import digest
     from tilth.show.report_view import view_report
 
-    view = view_report(find(session, environ))
-    Page.out(environ).line(digest(view.report, view.state).removesuffix("\n"))
+    found = find_to_show(session, environ)
+    view = view_report(found)
+    Page.out(environ, found.mask).line(digest(view.report, view.state).removesuffix("\n"))
     return ExitCode.DONE
 
 

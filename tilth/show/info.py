@@ -26,11 +26,13 @@ def info(
     if wanted is None:
         return list_all(settings, environ, now, as_json=as_json)
     # What one session in detail takes is not loaded for the list.
+    from tilth.session.shown_mask import Masks
     from tilth.show.session_detail import document, print_detail
     from tilth.show.session_view import view_session
 
-    view = view_session(open_to_look(settings, wanted), settings, now)
-    page = Page.out(environ)
+    session = Masks(settings, environ).put_on(open_to_look(settings, wanted))
+    view = view_session(session, settings, now)
+    page = Page.out(environ, session.mask)
     if as_json:
         page.json(document(view))
     else:

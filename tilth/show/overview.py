@@ -9,7 +9,8 @@ from datetime import datetime
 from tilth.base.clock import Clock, SystemClock
 from tilth.base.errors import CorruptSession
 from tilth.base.safe_text import one_line
-from tilth.config.settings import Settings, load
+from tilth.config.secrets import Mask
+from tilth.config.settings import Settings, known_secrets, load
 from tilth.contract.operator_requests import still_open
 from tilth.contract.outcomes import ExitCode
 from tilth.log.reader import last_stop
@@ -35,7 +36,7 @@ def welcome(*, environ: Mapping[str, str] = os.environ, clock: Clock | None = No
     """Print the latest session's state and what to type next."""
     settings = load({}, environ)
     names = list_sessions(settings.sessions_dir)
-    page = Page.out(environ)
+    page = Page.out(environ, Mask(known_secrets(settings)))
     if not names:
         page.line("No session yet.")
         for command in _first_steps(settings):

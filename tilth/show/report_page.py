@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from tilth.base.values import jsonable
 from tilth.contract.outcomes import ExitCode
-from tilth.session.catalog import find
+from tilth.session.shown_mask import find_to_show
 from tilth.show.report_markdown import markdown
 from tilth.show.report_view import view_report
 from tilth.show.tables import Page
@@ -15,8 +15,9 @@ from tilth.show.tables import Page
 
 def report(session: str, *, as_json: bool, environ: Mapping[str, str] = os.environ) -> int:
     """Print the report of a session as it stands now."""
-    made = view_report(find(session, environ)).report
-    page = Page.out(environ)
+    found = find_to_show(session, environ)
+    made = view_report(found).report
+    page = Page.out(environ, found.mask)
     if as_json:
         page.json(jsonable(made))
     else:

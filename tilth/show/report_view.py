@@ -14,7 +14,7 @@ from pathlib import Path
 from tilth.base.errors import CorruptSession, DiskError, UserError, WorkspaceError
 from tilth.contract.operator_requests import still_open
 from tilth.contract.prd import Plan, Status
-from tilth.gate.tampering import suspicious_lines
+from tilth.gate.tampering import key_notes, suspicious_lines
 from tilth.log.events import Committed
 from tilth.log.state import SessionState
 from tilth.log.task_state import TaskOutcome
@@ -86,7 +86,7 @@ def _landed(session: Session, state: SessionState, plan: Plan) -> tuple[dict[str
                 landed[task_id] = Landed(
                     commit=made.commit,
                     subject=history.commit(made.commit).subject,
-                    suppressions=suspicious_lines(diff),
+                    suppressions=(*key_notes(diff, session.mask), *suspicious_lines(diff)),
                     cut=trees.is_cut(diff),
                     **dict(history.size(made.parent, made.commit)),
                 )

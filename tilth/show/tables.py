@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TextIO
 
 from tilth.base.safe_text import inert, one_line
+from tilth.config.secrets import Mask
 from tilth.show.live import wants_live
 from tilth.show.note import STYLES, Tone
 from tilth.show.pen import is_utf8, speak_plainly
@@ -52,7 +53,12 @@ class Page:
     """Put lines, tables and documents on one stream."""
 
     def __init__(
-        self, stream: TextIO, environ: Mapping[str, str], *, columns: int | None = None
+        self,
+        stream: TextIO,
+        environ: Mapping[str, str],
+        *,
+        columns: int | None = None,
+        mask: Mask | None = None,
     ) -> None:
         if isinstance(stream, io.TextIOWrapper):
             # A terminal that cannot show a character is no reason to fail.
@@ -60,16 +66,18 @@ class Page:
         speak_plainly(stream)
         self._stream = stream
         self._columns = columns
+        self._mask = mask or Mask()
         self._colour = wants_live(stream, environ)
         self._rich: Console | None = self._open_rich() if _is_terminal(stream) else None
 
     @classmethod
-    def out(cls, environ: Mapping[str, str]) -> Page:
-        """Give the page that is stdout."""
-        return cls(sys.stdout, environ)
+    def out(cls, environ: Mapping[str, str], mask: Mask | None = None) -> Page:
+        """Give the page that is stdout; it shows nothing that a mask hides."""
+        return cls(sys.stdout, environ, mask=mask)
 
     def line(self, text: str = "", tone: Tone = Tone.PLAIN) -> None:
         """Put a text as it stands; it may have several lines."""
+        text = self._mask.known(text)
         if self._rich is None or not self._colour or tone is Tone.PLAIN:
             self._stream.write(visible(text) + "\n")
             return
@@ -86,7 +94,8 @@ class Page:
 
     def table(self, columns: Sequence[Column], rows: Sequence[Sequence[Cell]]) -> None:
         """Put a table: aligned text, drawn by rich on a terminal."""
-        safe = [[one_line(cell.text, _CELL_LIMIT) for cell in row] for row in rows]
+        known = self._mask.known
+        safe = [[one_line(known(cell.text), _CELL_LIMIT) for cell in row] for row in rows]
         if self._rich is None:
             self._stream.write("".join(f"{line}\n" for line in _aligned(columns, safe)))
         else:
@@ -94,7 +103,7 @@ class Page:
 
     def markdown(self, text: str) -> None:
         """Put Markdown: drawn on a terminal, as it is written in a pipe."""
-        safe = visible(text.removesuffix("\n"))
+        safe = visible(self._mask.known(text.removesuffix("\n")))
         if self._rich is None:
             self._stream.write(f"{safe}\n")
             return
@@ -107,7 +116,7 @@ class Page:
         """Put one JSON document; what a terminal would act on is escaped."""
         # Data is written exactly, also where the stream would show a character by another.
         exact = not is_utf8(self._stream.encoding)
-        text = json.dumps(document, ensure_ascii=exact, indent=2)
+        text = json.dumps(self._mask.data(document), ensure_ascii=exact, indent=2)
         self._stream.write(escaped(text) + "\n")
 
     def _draw(

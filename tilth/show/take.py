@@ -9,6 +9,8 @@ from typing import Any
 
 from tilth.base.safe_text import first_lines, one_line
 from tilth.base.values import jsonable
+from tilth.config.secrets import Mask
+from tilth.config.settings import known_secrets, load
 from tilth.contract.outcomes import ExitCode
 from tilth.gate.findings import Validation
 from tilth.session.frontend import Frontend
@@ -50,7 +52,8 @@ def take(
     environ: Mapping[str, str] = os.environ,
 ) -> int:
     """Say what will come, bring it, and say how that went."""
-    page = Page.out(environ)
+    mask = Mask(known_secrets(load({}, environ)))
+    page = Page.out(environ, mask)
 
     def announce(session: str, proposal: Proposal) -> None:
         if not as_json:
@@ -72,7 +75,7 @@ def take(
         for line in _outcome(result):
             page.line(line, Tone.GOOD)
     for line in _complaints(result):
-        complain(line)
+        complain(mask.known(line))
     return result.exit_code
 
 

@@ -15,7 +15,7 @@ from tilth.contract.case import claimed_in, render_case
 from tilth.contract.outcomes import ExitCode
 from tilth.contract.verdict import LedgerEntry, concern_id
 from tilth.log.events import OperatorSpoke, ProbeRun, SecondOpinion, ValidatorRun
-from tilth.session.catalog import find
+from tilth.session.shown_mask import find_to_show
 from tilth.show import figures
 from tilth.show.evidence_lines import mutants_text
 from tilth.show.lines import test_counts
@@ -36,8 +36,9 @@ def show(
     environ: Mapping[str, str] = os.environ,
 ) -> int:
     """Print all there is to know about one task, or its whole conversation."""
-    view = view_task(find(wanted, environ), task_id)
-    page = Page.out(environ)
+    session = find_to_show(wanted, environ)
+    view = view_task(session, task_id)
+    page = Page.out(environ, session.mask)
     if transcript:
         print_transcript(view, page)
         return ExitCode.DONE
@@ -45,7 +46,7 @@ def show(
         page.json(_document(view))
         return ExitCode.DONE
     for line in _header(view):
-        tell(one_line(line, 400))
+        tell(one_line(session.mask.known(line), 400))
     for title, text in _sections(view):
         page.line(f"## {title}", Tone.HEAD)
         page.line(f"\n{text}\n" if text else "")

@@ -12,13 +12,14 @@ import json
 import os
 import re
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TextIO
 
 from tilth.base.errors import DiskError
 from tilth.config.settings import Settings
 from tilth.session.session import Session
+from tilth.session.shown_mask import Masks
 from tilth.show.viewer import page_files
 from tilth.show.viewer.library import Library
 from tilth.show.viewer.redact import Redaction
@@ -30,14 +31,20 @@ _CHARSET, _STYLE_LINK = '<meta charset="utf-8" />', '<link rel="stylesheet" href
 _VENDOR_END = re.compile(r"export\s*\{([^}]*)\};?\s*$")
 
 
-def write_export(settings: Settings, session: Session, path: Path, *, redact: bool) -> None:
+def write_export(
+    settings: Settings, session: Session, path: Path, environ: Mapping[str, str], *, redact: bool
+) -> None:
     """Write one session into one file, whole or not at all."""
-    change: Callable[[Any], Any] = _unchanged
-    library = Library(settings, session.id)
-    if redact:
-        inside = (Path(session.checkpoint.source), session.workspace, session.directory)
-        redaction = Redaction(inside)
-        library, change = Library(settings, session.id, redaction.event), redaction.data
+    hide = Masks(settings, environ).put_on(session).mask.data
+    inside = (Path(session.checkpoint.source), session.workspace, session.directory)
+    redaction = Redaction(inside) if redact else None
+    alter = redaction.event if redaction else None
+    library = Library(settings, session.id, alter, environ)
+
+    def change(said: Any) -> Any:
+        # Keys first: what else is left out must not tear one apart.
+        return redaction.data(hide(said)) if redaction else hide(said)
+
     handle, staged = -1, ""
     try:
         place = _place(path)
@@ -64,10 +71,6 @@ def _place(path: Path) -> Path:
 def _remove(staged: str) -> None:
     if staged:
         Path(staged).unlink(missing_ok=True)
-
-
-def _unchanged(said: Any) -> Any:
-    return said
 
 
 def _parts(library: Library, session: str, change: Callable[[Any], Any]) -> Iterator[str]:

@@ -6,9 +6,10 @@ It keeps the few books that were opened last. Nothing here knows of HTTP, and no
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from threading import Lock
+from types import MappingProxyType
 from typing import Any
 
 from tilth.base.errors import UserError
@@ -16,6 +17,7 @@ from tilth.config.settings import Settings
 from tilth.log.events import Event
 from tilth.session.catalog import list_sessions, open_to_look
 from tilth.session.session import Session, SessionStatus
+from tilth.session.shown_mask import Masks
 from tilth.show.report import Report
 from tilth.show.report_view import view_report
 from tilth.show.session_row import read_row
@@ -65,13 +67,22 @@ class Library:
     """
 
     def __init__(
-        self, settings: Settings, first: str, alter: Callable[[Event], Event] = _as_it_is
+        self,
+        settings: Settings,
+        first: str,
+        alter: Callable[[Event], Event] | None = None,
+        environ: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         self._settings = settings
+        self._masks = Masks(settings, environ)
         self._first = first
-        self._alter = alter
+        self._alter = alter or _as_it_is
         self._opened: OrderedDict[str, _Opened] = OrderedDict()
         self._lock = Lock()
+
+    def masked(self, session: str, said: Any) -> Any:
+        """Hide every key that is known in what is shown of a session."""
+        return self._find(session).mask.data(said)
 
     def sessions(self) -> list[dict[str, Any]]:
         """List the sessions there are, newest first."""
@@ -162,7 +173,7 @@ class Library:
 
     def _open(self, session: str) -> tuple[Session, _Opened]:
         """Open a session anew, for its small files change, and its book once."""
-        found = open_to_look(self._settings, session or self._first)
+        found = self._find(session)
         with self._lock:
             opened = self._opened.pop(found.id, None)
             if opened is None:
@@ -172,6 +183,9 @@ class Library:
             while len(self._opened) > _OPEN_BOOKS:
                 self._opened.popitem(last=False)
         return found, opened
+
+    def _find(self, session: str) -> Session:
+        return self._masks.put_on(open_to_look(self._settings, session or self._first))
 
     def _report(self, session: Session, opened: _Opened) -> Report:
         # It asks git about every commit: only where something may have changed.

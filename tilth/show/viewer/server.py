@@ -48,7 +48,7 @@ def make_app(library: Library, key: Key) -> Starlette:
             _session(r), r.query_params.get("task", ""), *_piece(r)
         ),
     }
-    data = [Route(f"/data/{name}", _data(answer)) for name, answer in asked.items()]
+    data = [Route(f"/data/{name}", _data(library, answer)) for name, answer in asked.items()]
     stream = Route("/data/stream", _stream(library))
     app = Starlette(routes=[*pages, *data, stream], middleware=[Middleware(Guard, key=key)])
     app.router.redirect_slashes = False
@@ -75,10 +75,10 @@ def _file(name: str) -> Answer:
     return answer
 
 
-def _data(ask: Callable[[Request], Any]) -> Answer:
+def _data(library: Library, ask: Callable[[Request], Any]) -> Answer:
     async def answer(request: Request) -> Response:
         try:
-            said = await run_in_threadpool(lambda: _json(ask(request)))
+            said = await run_in_threadpool(lambda: _shown(library, request, ask(request)))
         except (Missing, UnknownSession) as error:
             return PlainTextResponse(str(error), HTTPStatus.NOT_FOUND)
         except TilthError as error:
@@ -88,8 +88,9 @@ def _data(ask: Callable[[Request], Any]) -> Answer:
     return answer
 
 
-def _json(said: Any) -> bytes:
-    return json.dumps(said, ensure_ascii=False).encode("utf-8", "backslashreplace")
+def _shown(library: Library, request: Request, said: Any) -> bytes:
+    hidden = library.masked(_session(request), said)
+    return json.dumps(hidden, ensure_ascii=False).encode("utf-8", "backslashreplace")
 
 
 def _session(request: Request) -> str:

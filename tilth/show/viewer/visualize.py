@@ -35,10 +35,10 @@ def visualize(
     if export is not None:
         from tilth.show.viewer.export import write_export
 
-        write_export(settings, session, export, redact=redact)
+        write_export(settings, session, export, environ, redact=redact)
         tell(f"written: {export}; open it in a browser, it needs no server and no network")
         return ExitCode.DONE
-    library = Library(settings, session.id)
+    library = Library(settings, session.id, environ=environ)
     # Read before anybody is invited: what is wrong with it is said here, and the page opens soon.
     library.overview(session.id)
     with _listen(port) as listening:
