@@ -27,6 +27,10 @@ _OF_KIND: dict[str, dict[str, Any]] = {
     "evaluator_parse_error": {"reply": ()},
     "context_trimmed": {"stub": LEFT_OUT, "contents": {}, "inputs": {}},
 }
+# What ends a path where no quote says so; a colon does, because another path may follow it.
+_ENDS = r"""\s"'`“”‘’<>:;|"""
+_QUOTES = {'"': '"', "'": "'", "`": "`", "“": "”", "‘": "’"}
+_CLOSING = ".,)]}!?"
 _USUAL_ROOTS = ("home", "Users", "root", "tmp", "private", "usr", "var", "opt", "etc", "mnt", "srv")
 
 
@@ -36,9 +40,8 @@ class Redaction:
     def __init__(self, inside: Iterable[Path]) -> None:
         places = sorted((str(place) for place in inside), key=len, reverse=True)
         self._inside = [re.compile(re.escape(place) + r"(/|\b)") for place in places]
-        # Not every slash begins a path: only where a directory of this machine follows.
-        roots = "|".join(sorted(map(re.escape, {*_USUAL_ROOTS, *os.listdir("/")}), reverse=True))
-        self._outside = re.compile(rf"(?<![\w./:~-])(?:~|/(?:{roots})\b)(?:/[\w.@+%=-]*)*")
+        tops = {part for place in places for part in Path(place).parts[1:2]}
+        self._outside = re.compile(_outside({*_USUAL_ROOTS, *os.listdir("/"), *tops}))
 
     def event(self, event: Event) -> Event:
         """Give an event without what is left out."""
@@ -57,7 +60,7 @@ class Redaction:
         if isinstance(said, str):
             return self.text(said)
         if isinstance(said, dict):
-            return {name: self.data(value) for name, value in said.items()}
+            return {self.data(name): self.data(value) for name, value in said.items()}
         if isinstance(said, list | tuple):
             return [self.data(value) for value in said]
         return said
@@ -66,4 +69,37 @@ class Redaction:
         """Give a text without paths outside the repository; those in it become relative."""
         for place in self._inside:
             text = place.sub(lambda found: "" if found[1] else ".", text)
-        return self._outside.sub(NO_PATH, text)
+        return self._outside.sub(_without, text)
+
+
+def _without(found: re.Match[str]) -> str:
+    """Leave a path out; the address of a web page is none, and what closes a sentence stays."""
+    if found["web"] is not None:
+        return found[0]
+    return NO_PATH + found[0][len(found[0].rstrip(_CLOSING)) :]
+
+
+def _outside(tops: Iterable[str]) -> str:
+    """Word what is taken for a path outside the repository; rather too much than too little.
+
+    Not every slash begins one: only where a directory of this machine follows, or a drive, a share,
+    somebody's home or a scheme says so. A quoted path goes up to the closing quote, and one with
+    blanks as far as slashes follow.
+    """
+    roots = "|".join(sorted(map(re.escape, tops), reverse=True))
+    begins = "|".join(
+        (
+            rf"(?:(?<![\w./~])|(?<=[\s\"'=]-[A-Za-z]))/+(?:{roots})\b",
+            rf"(?<![\w./])(?:\.\.?/+)*\.\./+(?:{roots})\b",
+            r"(?<![\w./~-])~(?:[A-Za-z_][\w.-]*)?",
+            r"(?<![A-Za-z0-9])[A-Za-z]:(?:\\+|/+)(?=[\w.$])",
+            r"(?<!\\)\\+(?:home|Users|root)\b",
+            r"(?<![\w\\])\\{2,}[\w.$-]{2,}\\+[\w.$-]{2,}",
+            r"\b[A-Za-z][A-Za-z0-9+.-]{0,20}://+|\bfile:/+",
+        )
+    )
+    web = r"(?P<web>\bhttps?://[\w.:@%\[\]-]+(?:/[\w.@+%=~:-]*)*)"
+    quoted = [rf"(?<={q})(?:{begins})[^{end}\n]*" for q, end in _QUOTES.items()]
+    body = rf"(?:\\[ ]|[^{_ENDS}])*"
+    more = rf"(?:[ ][^{_ENDS}/\\~-][^{_ENDS}/\\]*[/\\]{body})*"
+    return "|".join((web, *quoted, rf"(?:{begins}){body}{more}"))

@@ -31,6 +31,30 @@ def redaction() -> Redaction:
         ("http://127.0.0.1:80/home/page", "http://127.0.0.1:80/home/page"),
         ("words/slug.py:3", "words/slug.py:3"),
         ("a / b", "a / b"),
+        ("see file:///home/alice/x now", "see [path] now"),
+        ("see vscode://file/home/alice/x now", "see [path] now"),
+        ("sqlite:////srv/alice.db", "[path]"),
+        ("at:/srv/alice/x, so", "at:[path], so"),
+        ("//srv/alice/x", "[path]"),
+        ("PATH=/usr/bin:/home/alice/bin", "PATH=[path]:[path]"),
+        ("cc -I/home/alice/include", "cc -I[path]"),
+        ('cat "/home/my user/secret plans/x" y', 'cat "[path]" y'),
+        ("cat '/home/al\"ice/x y' y", "cat '[path]' y"),
+        ("cat /home/my user/secret", "cat [path]"),
+        (r"cat /home/alice/my\ file y", "cat [path] y"),
+        ("cat /home/al,ice/x", "cat [path]"),
+        ("ls ~alice/x ~bob", "ls [path] [path]"),
+        (r"in C:\Users\alice\x", "in [path]"),
+        ("in C:/Users/alice/x", "in [path]"),
+        (r"in C:\\Users\\alice", "in [path]"),
+        (r"in \\server\share\alice", "in [path]"),
+        (r"in \home\alice", "in [path]"),
+        ("in ../../../home/alice/x", "in [path]"),
+        ("(/home/alice/x).", "([path])."),
+        ("src/home/page.py and ./home/page.py", "src/home/page.py and ./home/page.py"),
+        ("https://example.org/home/page?f=/home/alice", "https://example.org/home/page?f=[path]"),
+        (r"re.compile('\d+\s')", r"re.compile('\d+\s')"),
+        ("HEAD~1, T-001: done", "HEAD~1, T-001: done"),
     ],
 )
 def test_paths_outside_the_repository_go_and_those_inside_are_relative(
@@ -40,8 +64,9 @@ def test_paths_outside_the_repository_go_and_those_inside_are_relative(
 
 
 def test_data_is_redacted_down_to_its_leaves(redaction: Redaction) -> None:
-    said = {"a": [{"b": "/etc/passwd"}, 3, None], "c": ("~/x",)}
-    assert redaction.data(said) == {"a": [{"b": "[path]"}, 3, None], "c": ["[path]"]}
+    said = {"a": [{"b": "/etc/passwd"}, 3, None], "c": ("~/x",), "/srv/x": 1}
+    left = {"a": [{"b": "[path]"}, 3, None], "c": ["[path]"], "[path]": 1}
+    assert redaction.data(said) == left
 
 
 def test_every_kind_of_event_can_be_redacted_and_shown(redaction: Redaction) -> None:
