@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import stat
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from xml.parsers import expat
@@ -18,6 +19,11 @@ from tilth.base.errors import Unreadable
 MOST_BYTES = 32 * 1024 * 1024
 _MOST_FILES = 5000
 _TESTCASE = "testcase"
+_SUITES = ("testsuite", "testsuites")
+# What a suite says of itself, and what may stand in it outside of any case.
+_DECLARED = {"failures": "failed", "errors": "errors"}
+_OUTSIDE = ("failure", "error")
+_LONGEST_NUMBER = 10
 _ENDINGS = {"failure": "failed", "error": "errors", "skipped": "skipped"}
 _NOT_RUN = frozenset({"notrun", "disabled"})
 # Where a test has several, the first of these is what it counts as.
@@ -42,12 +48,14 @@ def read_counts(root: Path, pattern: str) -> dict[str, int]:
 
 
 def count_tests(reports: Iterable[tuple[str, bytes]]) -> dict[str, int]:
-    """Count the test cases of named documents by how they ended."""
-    endings = [ending for name, content in reports for ending in _Reading(name).endings(content)]
-    counts = {"collected": len(endings)}
-    for kind in reversed(_GRAVEST_FIRST):
-        counts[kind] = endings.count(kind)
-    return counts
+    """Count the test cases of named documents by how they ended.
+
+    Where a suite says that more failed than its cases show, its word counts.
+    """
+    found: Counter[str] = Counter()
+    for name, content in reports:
+        found.update(_Reading(name).counts(content))
+    return {kind: found[kind] for kind in ("collected", *reversed(_GRAVEST_FIRST))}
 
 
 def complaint(counts: dict[str, int]) -> str | None:
@@ -61,14 +69,16 @@ def complaint(counts: dict[str, int]) -> str | None:
 
 
 class _Reading:
-    """Read one document, test case by test case."""
+    """Read one document, test case by test case and suite by suite."""
 
     def __init__(self, name: str) -> None:
         self._name = name
-        self._endings: list[str] = []
         self._current: set[str] | None = None
+        # What was counted in the document and in each suite that is open, and what they declare.
+        self._counted: list[Counter[str]] = [Counter()]
+        self._declared: list[Counter[str]] = []
 
-    def endings(self, content: bytes) -> list[str]:
+    def counts(self, content: bytes) -> Counter[str]:
         parser = expat.ParserCreate()
         parser.StartElementHandler = self._start
         parser.EndElementHandler = self._end
@@ -77,22 +87,43 @@ class _Reading:
             parser.Parse(content, True)
         except (expat.ExpatError, LookupError, ValueError) as error:
             raise Unreadable(f"its JUnit report {self._name} is not valid XML: {error}") from None
-        return self._endings
+        return self._counted[0]
 
     def _refuse(self, *_: object) -> None:
         raise Unreadable(f"its JUnit report {self._name} has a document type: none is read")
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         name = name.rpartition(":")[2]
-        if name == _TESTCASE:
+        if name in _SUITES:
+            self._counted.append(Counter())
+            self._declared.append(self._declaration(attributes))
+        elif name == _TESTCASE:
             idle = attributes.get("status", "").lower() in _NOT_RUN
             self._current = {"skipped" if idle else "passed"}
-        elif self._current is not None and name in _ENDINGS:
+        elif name in _ENDINGS and self._current is not None:
             self._current.add(_ENDINGS[name])
+        elif name in _OUTSIDE:
+            # A suite whose set-up broke has it beside its cases, not in one.
+            self._counted[-1][_ENDINGS[name]] += 1
+
+    def _declaration(self, attributes: dict[str, str]) -> Counter[str]:
+        said: Counter[str] = Counter()
+        for name, kind in _DECLARED.items():
+            text = attributes.get(name, "").strip()
+            if text and not (text.isascii() and text.isdigit() and len(text) < _LONGEST_NUMBER):
+                raise Unreadable(f"its JUnit report {self._name} has {name}={text[:20]!r}")
+            said[kind] = int(text or 0)
+        return said
 
     def _end(self, name: str) -> None:
-        if name.rpartition(":")[2] == _TESTCASE and self._current is not None:
-            self._endings.append(next(kind for kind in _GRAVEST_FIRST if kind in self._current))
+        name = name.rpartition(":")[2]
+        if name in _SUITES:
+            counted, declared = self._counted.pop(), self._declared.pop()
+            # What a suite declares holds its own cases and those of the suites inside it.
+            self._counted[-1] += counted | declared
+        elif name == _TESTCASE and self._current is not None:
+            kind = next(kind for kind in _GRAVEST_FIRST if kind in self._current)
+            self._counted[-1].update((kind, "collected"))
             self._current = None
 
 

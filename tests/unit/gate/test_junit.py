@@ -23,6 +23,9 @@ SUREFIRE = b"""<testsuite tests="3">
   <testcase name="b"><failure/><error/></testcase>
   <testcase name="c"><flakyFailure/></testcase>
 </testsuite>"""
+TWICE = b"""<testsuites failures="2">
+  <testsuite failures="1"><testcase><failure/></testcase></testsuite><testsuite failures="1"/>
+</testsuites>"""
 GREEN = "<testsuite><testcase name='a'/><testcase name='b'/></testsuite>"
 
 
@@ -45,6 +48,47 @@ def test_test_cases_are_counted_by_how_they_ended(
     document: bytes, expected: dict[str, int]
 ) -> None:
     assert count_tests([("a.xml", document)]) == expected
+
+
+@pytest.mark.parametrize(
+    ("document", "expected"),
+    [
+        # a suite may know of more failures than it has cases for
+        (
+            b"<testsuite failures='3' errors='1'><testcase/></testsuite>",
+            counts(collected=1, passed=1, failed=3, errors=1),
+        ),
+        (
+            b"<testsuites errors='2'><testsuite><testcase/></testsuite></testsuites>",
+            counts(collected=1, passed=1, errors=2),
+        ),
+        # and its set-up may fail outside of any
+        (
+            b"<testsuite><error>no</error><failure/><testcase/></testsuite>",
+            counts(collected=1, passed=1, failed=1, errors=1),
+        ),
+        # what it declares is not counted a second time
+        (
+            TWICE,
+            counts(collected=1, failed=2),
+        ),
+        (
+            b"<testsuite failures='' errors=' 0 '><testcase><failure/></testcase></testsuite>",
+            counts(collected=1, failed=1),
+        ),
+    ],
+)
+def test_a_failure_that_a_suite_tells_beside_its_cases_counts(
+    document: bytes, expected: dict[str, int]
+) -> None:
+    assert count_tests([("a.xml", document)]) == expected
+
+
+@pytest.mark.parametrize("number", ["many", "-1", "1.5", "9" * 5000, "\u0663"])
+def test_a_count_of_failures_that_is_no_number_is_not_read(number: str) -> None:
+    document = f"<testsuite failures='{number}'><testcase/></testsuite>".encode()
+    with pytest.raises(Unreadable, match=r"^its JUnit report a\.xml has failures="):
+        count_tests([("a.xml", document)])
 
 
 def test_the_counts_of_several_reports_add_up() -> None:
@@ -117,6 +161,11 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
         ("true", False, None),
         (f'echo "{GREEN}" > old.xml; exit 1', False, counts(collected=2, passed=2)),
         ("echo '<s><testcase><failure/></testcase></s>' > old.xml", False, counts(collected=1)),
+        (
+            "echo '<testsuite failures=\"1\"><testcase/></testsuite>' > old.xml",
+            False,
+            counts(collected=1),
+        ),
     ],
 )
 def test_the_gate_counts_what_a_named_validator_reports(
