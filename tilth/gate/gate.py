@@ -230,7 +230,7 @@ class Gate:
         setup = pytest_setup(
             lambda path: self._trees.read(base, path) if path in held else None, ()
         )
-        roots = import_roots(before, setup.search_path)
+        roots = import_roots(before, setup.search_path, after)
         if has_new_names(before, after, roots) and self._importable is None:
             self._importable = read_importable(self._runtime, self._timeout_s)
         return shadows(before, after, roots, self._importable or Importable())

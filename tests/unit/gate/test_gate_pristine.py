@@ -251,6 +251,18 @@ def test_a_new_module_is_refused_by_name_if_it_hides(what: str, tmp_path: Path) 
     assert "configuration" not in allowed.summary
 
 
+@pytest.mark.parametrize("product", ["calc.py", "src/calc.py"])
+def test_right_code_beside_the_tests_does_not_stand_in_for_wrong_code_that_is_new_too(
+    product: str, tmp_path: Path
+) -> None:
+    changed: dict[str, str | None] = {product: WRONG, "tests/calc.py": RIGHT}
+    validation = Project(tmp_path / "p", {SEED: ADD_TEST}).tried(changed)
+    hides = f"tests/calc.py: it hides {product}"
+    assert report(validation, "configuration").output == f"{hides}; give it another name"
+    assert "2 failed" in report(validation, "pytest").output
+    assert f"{hides}; it was left out" in validation.notes
+
+
 @pytest.mark.parametrize(
     "changed",
     [

@@ -7,7 +7,7 @@ import pytest
 from tilth.gate.shadowing import Importable, has_new_names, import_roots, shadows
 
 KNOWN = Importable(library=frozenset({"json"}), installed=frozenset({"yaml"}))
-ROOTS = ("", "src", "tests")
+ROOTS = ("tests", "", "src")
 
 
 def hides(base: list[str], new: list[str], roots: tuple[str, ...] = ROOTS) -> dict[str, str]:
@@ -63,7 +63,63 @@ def test_the_interpreter_is_asked_only_about_names_that_are_new() -> None:
     assert has_new_names(["a.py"], ["a.py", "a/__init__.py", "pkg/b.py", "b.md"], ROOTS) is False
 
 
-def test_modules_come_from_the_root_from_src_from_tests_and_from_what_pytest_adds() -> None:
-    assert import_roots([], ()) == ("", "src", "tests")
+def test_modules_come_from_tests_from_what_pytest_adds_from_the_root_and_from_src() -> None:
+    assert import_roots([], ()) == ("tests", "", "src")
     assert import_roots(["tests/__init__.py"], ()) == ("", "src")
-    assert import_roots([], (".", "./lib", "src", "lib/")) == ("", "src", "tests", "lib")
+    assert import_roots([], ("src", ".", "./lib", "lib/")) == ("tests", "src", "", "lib")
+
+
+def test_a_directory_of_tests_is_a_root_where_a_change_adds_a_module_to_it() -> None:
+    base = ["tests/unit/test_a.py", "tests/pack/__init__.py", "tests/pack/test_b.py"]
+    deeper = import_roots(base, (), [*base, "tests/unit/calc.py", "tests/pack/calc.py"])
+    assert deeper == ("tests/unit", "tests", "", "src")
+    assert import_roots(base, (), [*base, "tests/unit/test_c.py"]) == ("tests", "", "src")
+
+
+@pytest.mark.parametrize(
+    ("new", "found"),
+    [
+        (["src/feature.py", "tests/feature.py"], {"tests/feature.py": "src/feature.py"}),
+        (["feature.py", "tests/feature.py"], {"tests/feature.py": "feature.py"}),
+        (["feature.py", "src/feature.py"], {"feature.py": "src/feature.py"}),
+        (["lib/feature.py", "src/feature.py"], {"lib/feature.py": "src/feature.py"}),
+        (
+            ["pkg/__init__.py", "pkg/a.py", "tests/pkg/__init__.py", "tests/pkg/a.py"],
+            {"tests/pkg/__init__.py": "pkg/__init__.py"},
+        ),
+        (["tests/unit/feature.py", "feature.py"], {"tests/unit/feature.py": "feature.py"}),
+        # directories that are no packages are one, over all roots
+        (["pkg/a.py", "tests/pkg/a.py"], {"tests/pkg/a.py": "pkg/a.py"}),
+        (
+            ["pkg/a.py", "tests/pkg/__init__.py", "tests/pkg/b.py"],
+            {"tests/pkg/__init__.py": "pkg/a.py"},
+        ),
+        (["cart.py", "cart/__init__.py"], {"cart/__init__.py": "cart.py"}),
+    ],
+)
+def test_of_two_new_modules_the_one_that_is_found_first_hides_the_other(
+    new: list[str], found: dict[str, str]
+) -> None:
+    roots = import_roots(["tests/unit/test_a.py"], ("lib",), [*new, "tests/unit/test_a.py"])
+    assert hides([], new, roots) == {path: f"it hides {what}" for path, what in found.items()}
+
+
+@pytest.mark.parametrize(
+    "new",
+    [
+        ["conftest.py", "tests/conftest.py"],
+        ["pkg/__init__.py", "pkg/a.py", "tests/pkg/a.py"],
+        ["src/shop/__init__.py", "src/shop/cart.py", "tests/shop/test_cart.py", "tests/cart.py"],
+        ["tests/unit/helpers.py", "tests/more/helpers.py", "tests/helpers.py"],
+        ["tests/unit/test_a.py", "test_a.py"],
+        ["__pycache__/a.cpython-311.pyc", "__pycache__/a.cpython-311-pytest-8.pyc"],
+    ],
+)
+def test_new_modules_that_stand_in_nobodys_way_hide_nothing(new: list[str]) -> None:
+    held = ["tests/unit/test_b.py", "tests/more/test_c.py"]
+    assert hides([], new, import_roots(held, (), [*held, *new])) == {}
+
+
+def test_a_base_directory_that_is_no_package_can_be_hidden_too() -> None:
+    assert hides(["pkg/a.py"], ["tests/pkg/a.py"]) == {"tests/pkg/a.py": "it hides pkg/a.py"}
+    assert hides(["calc.py"], ["tests/unit/calc.py"], ("tests/unit", "")) != {}
