@@ -13,6 +13,7 @@ from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
+from tilth.base.hidden_characters import escaped_line
 from tilth.config.project import ProjectFacts
 from tilth.config.secrets import Mask
 from tilth.contract.prd import Plan, Task
@@ -141,7 +142,8 @@ class Gate:
         return Validation(
             reports=tuple(reports),
             tampered=tuple(tampering.path for tampering in overlay.tampered),
-            notes=(*self._notes(proof), *shortened(edited)),
+            # A path or a line that is quoted in a note hides nothing there either.
+            notes=tuple(map(escaped_line, (*self._notes(proof), *shortened(edited)))),
         )
 
     def prove_tip(self, plan: Plan, tip: str) -> Validation:
@@ -247,7 +249,7 @@ class Gate:
         diff = self._trees.diff(proof.base, proof.tree) if changes else ""
         told = (*CONTEXT_FILES, *(self._facts.context_files or ()))
         read = proof.trees.read_tree if "\nBinary files " in diff else _unread
-        unseen = unseen_notes(changes, read, told)
+        unseen = unseen_notes(changes, read, told, diff)
         keys = key_notes(diff, self._mask)
         return (*untested, *restored, *keys, *suspicious_lines(diff), *unseen)
 

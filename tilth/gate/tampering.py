@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from enum import IntEnum
 
-from tilth.base.safe_text import inert
+from tilth.base.hidden_characters import escaped, hidden_in
 from tilth.base.values import Value
 from tilth.config.secrets import Mask
 
@@ -19,12 +19,6 @@ MOST_OF_A_KIND = 10
 _CHANGED = "diff --git "
 _HUNK = re.compile(r"@@ -\d+(?:,\d+)? \+(\d+)(?:,\d+)? @@")
 _COOKIE = re.compile(r"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
-# Not seen, or seen elsewhere: a return inside a line, terminal commands, marks that
-# turn the reading direction, blanks without width.
-_UNSEEN = re.compile(
-    "\r(?!$)|[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\u00ad\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069]"
-    "|(?<!^)\ufeff"
-)
 _PLAIN_CODINGS = frozenset({"utf-8", "utf8", "utf-8-sig"})
 # The gravest first: of a flood of harmless ones nothing may hide behind it.
 _WORDS: tuple[tuple[str, re.Pattern[str]], ...] = (
@@ -98,7 +92,8 @@ def suspicious_lines(diff: str) -> tuple[str, ...]:
         ]
         for what, pattern in _WORDS
     ]
-    return tuple(note for notes in (codings, unseen, *found) for note in shortened(notes))
+    every = (note for notes in (codings, unseen, *found) for note in shortened(notes))
+    return tuple(map(escaped, every))
 
 
 def key_notes(diff: str, mask: Mask) -> tuple[str, ...]:
@@ -132,13 +127,14 @@ def _coding_note(line: AddedLine) -> str | None:
 
 
 def _unseen_note(line: AddedLine) -> str | None:
-    found = dict.fromkeys(f"U+{ord(mark):04X}" for mark in _UNSEEN.findall(line.text))
+    hidden = hidden_in(line.text, is_first=line.number == 1)
+    found = dict.fromkeys(each.name for each in hidden if each.is_grave)
     if not found:
         return None
     names = ", ".join(list(found)[:MOST_OF_A_KIND])
     return (
         f"{line.path}:{line.number}: holds characters that hide what stands there ({names}): "
-        f"{inert(line.text.strip())[:120]}"
+        f"{escaped(line.text.strip())[:120]}"
     )
 
 

@@ -10,7 +10,8 @@ import zipfile
 from collections.abc import Callable, Iterable
 from pathlib import PurePosixPath
 
-from tilth.gate.tampering import shortened
+from tilth.base.hidden_characters import escaped_line, hidden_in
+from tilth.gate.tampering import added_lines, shortened
 from tilth.git.changes import Change
 
 CONTEXT_FILES = ("AGENTS.md", "CLAUDE.md")
@@ -23,8 +24,10 @@ def unseen_notes(
     changes: Iterable[Change],
     read: Callable[[str], bytes | None],
     context_files: Iterable[str] = CONTEXT_FILES,
+    diff: str = "",
 ) -> tuple[str, ...]:
     """Name the changed files whose effect the diff does not tell."""
+    changes = tuple(changes)
     held = [change for change in changes if change.status != "D"]
     told = set(context_files)
     context = [
@@ -39,7 +42,39 @@ def unseen_notes(
         if PurePosixPath(change.path).name == ".gitattributes"
     ]
     binaries = [note for change in held if (note := _binary_note(change.path, read(change.path)))]
-    return (*shortened(binaries), *shortened(attributes), *shortened(context))
+    names = [note for change in changes if (note := _name_note(change.path))]
+    return (
+        *shortened(names),
+        *shortened(binaries),
+        *shortened(attributes),
+        *shortened(context),
+        *shortened(_blanks(diff)),
+    )
+
+
+def _name_note(path: str) -> str | None:
+    shown = escaped_line(path)
+    if shown == path:
+        return None
+    marks = ", ".join(dict.fromkeys(each.name for each in hidden_in(path)))
+    return f"{shown}: its name holds characters that are not seen{f' ({marks})' if marks else ''}"
+
+
+def _blanks(diff: str) -> list[str]:
+    """Name once a file what honest text may hold and nobody sees: blanks, joiners, form feeds."""
+    found: dict[str, list[tuple[int, str]]] = {}
+    for line in added_lines(diff):
+        for each in hidden_in(line.text, is_first=line.number == 1):
+            if not each.is_grave:
+                found.setdefault(line.path, []).append((line.number, each.name))
+    return [_blank_note(path, held) for path, held in found.items()]
+
+
+def _blank_note(path: str, held: list[tuple[int, str]]) -> str:
+    names = ", ".join(list(dict.fromkeys(name for _, name in held))[:_MOST_NAMES])
+    lines = len({number for number, _ in held})
+    where = f"line {held[0][0]}" if lines == 1 else f"{lines} lines, the first is {held[0][0]}"
+    return f"{path}: blanks and joiners that are not seen as such ({names}) in {where}"
 
 
 def _binary_note(path: str, content: bytes | None) -> str | None:

@@ -282,3 +282,10 @@ def test_what_the_project_itself_leaves_out_stays_out(tmp_path: Path) -> None:
     base = {SEED: ADD_TEST, "ruff.toml": "exclude = ['dist']\n"}
     found = WarmProject(tmp_path / "p", base).tried({"dist/bad.py": "print(nobody)\n"})
     assert report(found, "ruff").passed
+
+
+def test_a_path_in_a_note_hides_nothing_and_stays_in_its_line(tmp_path: Path) -> None:
+    odd = "tests/\u202ea\n- b/conftest.py"
+    notes = Project(tmp_path / "p", {SEED: ADD_TEST}).tried({"calc.py": RIGHT, odd: ""}).notes
+    shown = "tests/\\u202ea\\x0a- b/conftest.py: "
+    assert [note.startswith(shown) for note in notes] == [True, True]

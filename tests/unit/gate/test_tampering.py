@@ -68,6 +68,9 @@ def added(text: str) -> str:
         ("ad\u200bmin = 1", "U+200B"),
         ("x = 1 # \x1b[8m hidden", "U+001B"),
         ("y\ufeff = 1", "U+FEFF"),
+        ("a\U000e0041b = 1", "U+E0041"),
+        ("ad\ufe0fmin = 1", "U+FE0F"),
+        ("\u3164 = \u2800", "U+3164, U+2800"),
     ],
 )
 def test_characters_that_hide_code_are_named_and_shown(text: str, mark: str) -> None:
@@ -79,6 +82,11 @@ def test_characters_that_hide_code_are_named_and_shown(text: str, mark: str) -> 
 @pytest.mark.parametrize("text", ["x = 1\r", "\ufeffx = 1", "\tx = 'é 漢 👩\u200d👩'", "\f"])
 def test_plain_text_of_any_script_and_windows_line_ends_hide_nothing(text: str) -> None:
     assert suspicious_lines(added(text)) == ()
+
+
+def test_a_line_that_is_quoted_for_another_reason_hides_nothing_either() -> None:
+    [note] = suspicious_lines(added("x = 1  # noqa twenty\u00a0apples"))
+    assert note.endswith("twenty\\xa0apples")
 
 
 @pytest.mark.parametrize(

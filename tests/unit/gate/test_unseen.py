@@ -8,7 +8,7 @@ import zipfile
 import pytest
 
 from tilth.gate.unseen import unseen_notes
-from tilth.git.changes import Change
+from tilth.git.changes import Change, Status
 
 
 def note_on(path: str, content: bytes | None) -> str:
@@ -59,3 +59,31 @@ def test_what_later_workers_and_evaluators_are_told_is_named(path: str) -> None:
     assert note_on(path, b"").startswith(f"{path}: it is told to workers and evaluators")
     assert note_on(f"docs/{path}", b"") == ""
     assert note_on("sub/.gitattributes", b"").startswith("sub/.gitattributes: it changes how git")
+
+
+@pytest.mark.parametrize("status", ["A", "M", "D"])
+def test_a_name_that_hides_what_it_is_is_shown_by_its_numbers(status: Status) -> None:
+    [note] = unseen_notes([Change(status=status, path="a/\u202eyp.exe")], lambda _: None)
+    assert note == "a/\\u202eyp.exe: its name holds characters that are not seen (U+202E)"
+    [note] = unseen_notes([Change(status=status, path="a\n- b.py")], lambda _: None)
+    assert note == "a\\x0a- b.py: its name holds characters that are not seen"
+
+
+def adds(path: str, *lines: str) -> str:
+    body = "".join(f"+{line}\n" for line in lines)
+    return f"--- /dev/null\n+++ b/{path}\n@@ -0,0 +1,{len(lines)} @@\n{body}"
+
+
+def test_blanks_that_honest_text_holds_are_named_once_a_file_after_all_else() -> None:
+    diff = adds("a.md", "so", "I \u2764\ufe0f it", "20\u00a0km", "\u2764\ufe0f") + adds(
+        "b.py", "\f"
+    )
+    changes = [Change(status="A", path=path) for path in ("a.md", "b.py", ".gitattributes")]
+    attributes, *blanks = unseen_notes(changes, lambda _: None, (), diff)
+    assert attributes.startswith(".gitattributes: ")
+    said = "blanks and joiners that are not seen as such"
+    assert blanks == [
+        f"a.md: {said} (U+FE0F, U+00A0) in 3 lines, the first is 2",
+        f"b.py: {said} (U+000C) in line 1",
+    ]
+    assert unseen_notes(changes[:1], lambda _: None, (), adds("a.md", "a\u200bb")) == ()
