@@ -5,14 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from support.flow_site import Run, Site, accept, block, reject, solve, submit
+from support.flow_site import Run, Site, accept, block, reject, solve, submit, write
 from support.messages_api import MessagesServer, by_role, call
 
 from tilth.contract.outcomes import ExitCode
 from tilth.log.events import Event
 from tilth.session.frontend import Frontend
 from tilth.session.resume import resume
+from tilth.session.session import Session
 from tilth.session.start import start
+from tilth.show.doubt import Ground
+from tilth.show.report_view import view_report
 
 
 @pytest.fixture
@@ -111,3 +114,21 @@ def test_a_question_that_waits_stands_whole_with_its_command(site: Site) -> None
     assert "contradicts \\<b>AGENTS.md\\</b> in many many" in line
     assert "many ways." in line
     assert line.endswith(f'`tilth answer {run.session.name} R-001 "…"`')
+
+
+def test_what_the_evaluator_was_not_shown_is_what_the_report_says(site: Site) -> None:
+    long = write("aaa.txt", "a line of text that is long enough\n" * 8000)
+    run = site.run(
+        site.bundle(1), worker=[long + solve(1) + submit(1)], evaluator=[accept(score=95)]
+    )
+    assert run.code == 0
+    told = run.last_user_text("evaluator", 0)
+    assert "THE DIFF IS CUT" in told
+    [opened] = [each for each in run.of("prompt_assembled") if each["role"] == "evaluator"]
+    assert opened["unshown"] == ["aaa.txt (+8000 -0), in part", "feature1.py (+2 -0)"]
+    assert "\n".join(opened["unshown"]) in told
+    [task] = view_report(Session.look(site.sessions, run.session.name)).report.tasks
+    assert list(task.unshown) == opened["unshown"]
+    assert task.landed is not None
+    assert task.landed.cut
+    assert [reason.ground for reason in task.reasons] == [Ground.CUT_DIFF, Ground.LARGE_DIFF]

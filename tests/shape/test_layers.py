@@ -72,6 +72,7 @@ LAYER = {
     "task.evidence_record": 1,
     "task.landing_briefs": 1,
     "task.order": 1,
+    "task.shown_change": 1,
     "task.trimming": 1,
     "task.operator_briefs": 1,
     "task.watch": 1,

@@ -44,6 +44,7 @@ from tilth.gate.shadowing import Importable, has_new_names, import_roots, shadow
 from tilth.gate.suite import SUITE, Suite, kept_report
 from tilth.gate.tampering import key_notes, shortened, suspicious_lines, tampering_notes
 from tilth.gate.unseen import CONTEXT_FILES, unseen_notes
+from tilth.git.changes import is_cut
 from tilth.sandbox.confinement import Access, Confinement, Finished
 
 CONFIGURATION = "configuration"
@@ -248,7 +249,8 @@ class Gate:
         changes = proof.trees.changes
         diff = self._trees.diff(proof.base, proof.tree) if changes else ""
         told = (*CONTEXT_FILES, *(self._facts.context_files or ()))
-        read = proof.trees.read_tree if "\nBinary files " in diff else _unread
+        is_plain = "\nBinary files " not in diff and not is_cut(diff)
+        read = _unread if is_plain else proof.trees.read_tree
         unseen = unseen_notes(changes, read, told, diff)
         keys = key_notes(diff, self._mask)
         return (*untested, *restored, *keys, *suspicious_lines(diff), *unseen)

@@ -12,12 +12,13 @@ from pathlib import PurePosixPath
 
 from tilth.base.hidden_characters import escaped_line, hidden_in
 from tilth.gate.tampering import added_lines, shortened
-from tilth.git.changes import Change
+from tilth.git.changes import Change, is_cut
 
 CONTEXT_FILES = ("AGENTS.md", "CLAUDE.md")
 _ZIP, _ELF = b"PK\x03\x04", b"\x7fELF"
 _CODE = (".py", ".pyc", ".so", ".pyd")
 _MOST_NAMES = 5
+_TOO_LONG = "the diff is longer than what is read of it: lines beyond were not looked at for notes"
 
 
 def unseen_notes(
@@ -44,6 +45,7 @@ def unseen_notes(
     binaries = [note for change in held if (note := _binary_note(change.path, read(change.path)))]
     names = [note for change in changes if (note := _name_note(change.path))]
     return (
+        *((_TOO_LONG,) if is_cut(diff) else ()),
         *shortened(names),
         *shortened(binaries),
         *shortened(attributes),

@@ -13,12 +13,36 @@ from tilth.contract.left_out import LeftOut
 
 Status = Literal["A", "M", "D", "T"]
 
+# Begins the last line of a diff that was too long to be given whole; no line of a diff begins so.
+CUT = "\n[cut: "
+_QUOTED = re.compile(r"\\([0-7]{3}|.)", re.DOTALL)
+_LETTERS = dict(zip("abtnvfr", "\a\b\t\n\v\f\r", strict=True))
+
 
 class Change(Value):
     """Name one path that differs between two trees."""
 
     status: Status
     path: str
+
+
+def is_cut(diff: str) -> bool:
+    """Tell whether a diff was too long to be given whole."""
+    return CUT in diff[-200:]
+
+
+def path_in_diff(name: str) -> str:
+    """Read a path as a diff writes it: quoted where it holds a control character or a quote."""
+    # git puts a tab after a name with spaces.
+    name = name.rstrip("\t")
+    if not (len(name) > 1 and name.startswith('"') and name.endswith('"')):
+        return name
+    return _QUOTED.sub(_unquoted, name[1:-1])
+
+
+def _unquoted(match: re.Match[str]) -> str:
+    said = match[1]
+    return chr(int(said, 8)) if len(said) == 3 else _LETTERS.get(said, said)
 
 
 class Skipped(Value):

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import cast
 
-from tilth.git.changes import Change, ChangeSize, Status
+from tilth.git.changes import CUT, Change, ChangeSize, Status
 from tilth.git.command import Git, scratch, shown, unshown
 from tilth.git.kept import Kept, is_full
 from tilth.git.source import SourceRepo
@@ -24,8 +24,6 @@ _REGULAR = (b"100644", b"100755")
 _MOST_LINKS = 8
 _PATCH = ("diff-tree", "-p", "-r", "--full-index", "--no-renames", "--no-color")
 _UNADORNED = ("--no-ext-diff", "--no-textconv")
-# No line of a diff begins so.
-_CUT = "\n[cut: "
 # A run asks for the same few trees again and again; a large one is not worth its memory.
 MOST_KEPT = 8
 LARGEST_KEPT = 4_000
@@ -77,12 +75,7 @@ def _diff(source: SourceRepo, base: str, tree: str) -> str:
         return text
     # The hash keeps two changes apart that differ only in what was left out.
     left = said.size - MOST_DIFF
-    return f"{text}{_CUT}{left} more bytes; sha256 of the whole diff {said.sha256}]\n"
-
-
-def is_cut(diff: str) -> bool:
-    """Tell whether a diff was too long to be given whole."""
-    return _CUT in diff[-200:]
+    return f"{text}{CUT}{left} more bytes; sha256 of the whole diff {said.sha256}]\n"
 
 
 def patch(git: Git, base: str, tree: str) -> bytes:

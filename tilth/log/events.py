@@ -66,10 +66,11 @@ class ContextReset(Payload):
 class PromptAssembled(Payload):
     """Hold the head and first messages of a conversation, whole.
 
-    `second` marks a review of work that is done: a second opinion on it.
+    `second` marks a review of work that is done: a second opinion on it. `unshown` names what the
+    evaluator was told that its diff does not show.
     """
 
-    sparse: ClassVar[tuple[str, ...]] = ("second",)
+    sparse: ClassVar[tuple[str, ...]] = ("second", "unshown")
     type: Literal["prompt_assembled"] = "prompt_assembled"
     conversation: str
     role: Role
@@ -77,6 +78,7 @@ class PromptAssembled(Payload):
     head: dict[str, Any]
     messages: tuple[Block, ...]
     second: bool = False
+    unshown: tuple[str, ...] = ()
 
 
 class MemoryLoad(Payload):

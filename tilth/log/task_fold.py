@@ -100,6 +100,7 @@ def _(task: TaskState, event: Event, reset: ev.ContextReset) -> TaskState:
         cleared=False,
         sent_back=False,
         rescued=False,
+        unshown=(),
     )
 
 
@@ -113,6 +114,7 @@ def _(task: TaskState, event: Event, prompt: ev.PromptAssembled) -> TaskState:
     tools = {tool.get("name") for tool in prompt.head.get("tools", ())}
     if case is None or "submit_verdict" not in tools:
         return with_attempt(task, review=None)
+    task = changed(task, unshown=prompt.unshown)
     return with_attempt(task, green=case, review=ReviewState(prompt.conversation))
 
 

@@ -215,6 +215,8 @@ class TaskState:
     verification_tail: int = 0
     tampered: tuple[SeedTampered, ...] = ()
     already_green: tuple[str, ...] = ()
+    # What the last review was told that its diff does not show.
+    unshown: tuple[str, ...] = ()
     # How long its models, tools and validators took together.
     model_ms: Mapping[Role, int] = field(default_factory=dict)
     tool_ms: int = 0

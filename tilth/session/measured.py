@@ -23,6 +23,7 @@ from tilth.session.store import Journal, make_private
 from tilth.task.briefs import EvaluatorView, evaluator_message, render
 from tilth.task.evaluator_tools import offered_tools
 from tilth.task.review import review_conversation
+from tilth.task.shown_change import shown_change
 from tilth.tools import Toolbox
 
 EVAL_CHECKS = "eval-checks.jsonl"
@@ -62,7 +63,7 @@ def prompt_sha256(settings: Settings) -> str:
     specs = offered_tools(Toolbox.for_reading(Path("/")).specs) if settings.evaluator_tools else ()
     blank = EvaluatorView(
         task=Task(id="T-001", title="-", description="-", acceptance_criteria=("-",)),
-        diff="",
+        change=shown_change(""),
         case=Case(summary="-", ac_coverage=()),
         seed_tests=(),
         validators="",

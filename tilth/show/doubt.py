@@ -9,7 +9,7 @@ and the commits say: it judges no code, reads no file and asks nobody. Pure.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -106,7 +106,7 @@ class Doubt(Value):
 
 
 class Landed(Value):
-    """Hold what git says of a task's commit; `cut` is a diff too long to be shown whole."""
+    """Hold what git says of a task's commit; `cut` is a diff that was not shown whole."""
 
     commit: str
     subject: str
@@ -136,7 +136,7 @@ def doubts(state: SessionState, plan: Plan, landed: Mapping[str, Landed]) -> Map
             found[task_id].append(
                 _Found(Ground.NO_SEED_TEST, "no acceptance test stands behind it")
             )
-        found[task_id] += _of_the_commit(landed.get(task_id), task.tampered_files)
+        found[task_id] += _of_the_commit(landed.get(task_id), task)
     own = {task_id: _sum(grounds).points for task_id, grounds in found.items()}
     for planned in plan.tasks:
         if planned.id in found:
@@ -191,6 +191,9 @@ def _of_the_log(task: TaskState) -> Iterator[_Found]:
         yield _Found(Ground.TAMPERING, said)
     if task.already_green:
         yield _Found(Ground.ALREADY_GREEN, "its tests passed before the work")
+    if task.unshown:
+        said = f"the evaluator was not shown all of its diff: {', '.join(task.unshown)}"
+        yield _Found(Ground.CUT_DIFF, said)
     if task.case is not None:
         yield from (_Found(Ground.UNSURE, f"unsure: {text}") for text in task.case.uncertainties)
         for text in task.case.work_arounds:
@@ -262,10 +265,10 @@ def _of_the_score(task: TaskState, threshold: int) -> Iterator[_Found]:
         yield _Found(Ground.LOW_SCORE, f"score {score}", math.ceil((SOUND_SCORE - score) / 10))
 
 
-def _of_the_commit(landed: Landed | None, tampered: Sequence[str]) -> Iterator[_Found]:
+def _of_the_commit(landed: Landed | None, task: TaskState) -> Iterator[_Found]:
     if landed is None:
         return
-    kept = ", ".join(path for path in landed.paths if path in tampered)
+    kept = ", ".join(path for path in landed.paths if path in task.tampered_files)
     if kept:
         sha = short_sha(landed.commit)
         said = f"the changed {kept} is in its commit {sha}, and so on the branch"
@@ -274,7 +277,7 @@ def _of_the_commit(landed: Landed | None, tampered: Sequence[str]) -> Iterator[_
     lines = landed.added + landed.deleted
     if lines >= LARGE_LINES:
         yield _Found(Ground.LARGE_DIFF, f"{lines} lines changed", lines // LARGE_LINES)
-    if landed.cut:
+    if landed.cut and not task.unshown:
         yield _Found(Ground.CUT_DIFF, "its diff was too long to be judged whole")
 
 

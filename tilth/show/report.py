@@ -91,6 +91,8 @@ class TaskReport(Value):
     effort: Effort = Effort()
     second: Second | None = None
     tampered: tuple[str, ...] = ()
+    # What the evaluator was told that its diff does not show.
+    unshown: tuple[str, ...] = ()
     # The last verdict rejects: what the case claims is not shown by it.
     objected: bool = False
 
@@ -233,6 +235,7 @@ def _task(given: Material, task: Task, ending: TaskEnding, doubt: Doubt) -> Task
         effort=effort_of(state),
         second=_second(state),
         tampered=state.tampered_files,
+        unshown=state.unshown,
         objected=bool(state.ledger) and not state.ledger[-1].accepted,
     )
 

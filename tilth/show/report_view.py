@@ -74,6 +74,7 @@ def _landed(session: Session, state: SessionState, plan: Plan) -> tuple[dict[str
         return {}, ""
     # git is loaded only where there is something to measure.
     from tilth.git import trees
+    from tilth.git.changes import is_cut
     from tilth.git.history import open_history
     from tilth.git.source import open_source
 
@@ -87,7 +88,8 @@ def _landed(session: Session, state: SessionState, plan: Plan) -> tuple[dict[str
                     commit=made.commit,
                     subject=history.commit(made.commit).subject,
                     suppressions=(*key_notes(diff, session.mask), *suspicious_lines(diff)),
-                    cut=trees.is_cut(diff),
+                    # Logs of earlier versions say nothing of it.
+                    cut=bool(state.task(task_id).unshown) or is_cut(diff),
                     **dict(history.size(made.parent, made.commit)),
                 )
     except (UserError, WorkspaceError, DiskError) as error:

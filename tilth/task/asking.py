@@ -56,7 +56,12 @@ class Account(Sleeper, Protocol):
 
 
 def open_conversation(
-    conversation: Conversation, model: Model, emit: Emit, *, second: bool = False
+    conversation: Conversation,
+    model: Model,
+    emit: Emit,
+    *,
+    second: bool = False,
+    unshown: tuple[str, ...] = (),
 ) -> None:
     """Record a conversation's head and first messages, whole."""
     emit(
@@ -67,6 +72,7 @@ def open_conversation(
             head=conversation.head,
             messages=tuple(conversation.messages),
             second=second,
+            unshown=unshown,
         )
     )
 

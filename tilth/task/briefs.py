@@ -22,15 +22,13 @@ from tilth.contract.prd import Task
 from tilth.contract.verdict import LedgerEntry
 from tilth.model.messages import Turn
 from tilth.model.written_call import written_call
-from tilth.task.changed_files import changed_files, left_out, listing
 from tilth.task.operator_briefs import for_evaluator, for_worker
+from tilth.task.shown_change import ShownChange
 
-DIFF_LIMIT = 200_000
 FILE_LIMIT = 60_000
 ROOT_LIMIT = 40
 BLOCK_WORD = 6
 FILES_LIMIT = 200
-_INDEX_LINE = re.compile(r"^index [0-9a-f]+\.\.[0-9a-f]+(?: \d+)?\n", re.MULTILINE)
 _TASK_LINE = re.compile(r"#(?=[^\S\n]*Your task:)", re.IGNORECASE)
 
 NUDGE = (
@@ -128,7 +126,7 @@ class EvaluatorView(Value):
     """Hold all that the evaluator may see."""
 
     task: Task
-    diff: str
+    change: ShownChange
     case: Case
     seed_tests: tuple[NamedText, ...]
     validators: str
@@ -153,7 +151,7 @@ class DisputeView(Value):
     task: Task
     blocker: Blocker
     seed_tests: tuple[NamedText, ...]
-    diff: str
+    change: ShownChange
     files: tuple[str, ...] = ()
     answers: tuple[Answered, ...] = ()
     notes: tuple[str, ...] = ()
@@ -223,8 +221,8 @@ def evaluator_message(view: EvaluatorView, nonce: str) -> str:
         description=view.task.description,
         criteria=_numbered(view.task.acceptance_criteria),
         operator=_sections(for_evaluator(view.answers, view.notes, block)),
-        change_note=_change_note(_plain_diff(view.diff), block),
-        diff=block("diff", _shown_diff(view.diff)),
+        change_note=view.change.note(block),
+        diff=view.change.diff(block),
         case=block("case", render_case(view.case)),
         seed_tests="\n\n".join(tests) or "This task has no acceptance test: you stand alone here.",
         validators=block("checks", view.validators),
@@ -255,7 +253,7 @@ def dispute_message(view: DisputeView, nonce: str) -> str:
         operator=_sections(for_evaluator(view.answers, view.notes, block)),
         seed_tests="\n\n".join(tests) or "This task has no acceptance test.",
         blocker=block("blocker", said),
-        diff=block("diff", _shown_diff(view.diff)),
+        diff=_shown(view.change, block),
         files=block("files", _listed(view.files, FILES_LIMIT) or "(none)"),
     )
 
@@ -286,28 +284,9 @@ def _sections(parts: Iterable[tuple[str, str]]) -> str:
     return "".join(_section(heading, body) for heading, body in parts)
 
 
-def _plain_diff(diff: str) -> str:
-    """Leave out the lines of a diff that only git reads."""
-    return _INDEX_LINE.sub("", diff)
-
-
-def _shown_diff(diff: str) -> str:
-    return _plain_diff(diff)[:DIFF_LIMIT] or "(no change)"
-
-
-def _change_note(diff: str, block: Callable[[str, str], str]) -> str:
-    files = changed_files(diff)
-    named = block("changed files", listing(files)) if files else "No file was changed."
-    head = f"Every file that was changed, with the lines added and removed:\n\n{named}\n\n"
-    if len(diff) <= DIFF_LIMIT:
-        # The whole diff of one file says all that the list would.
-        head = "" if len(files) == 1 else head
-        return f"{head}The whole cumulative diff of this task:"
-    missing = block("left out", left_out(files, DIFF_LIMIT))
-    return (
-        f"{head}THE DIFF IS CUT: only its first {DIFF_LIMIT} of {len(diff)} characters are shown. "
-        f"What you cannot see you cannot vouch for. Not shown:\n\n{missing}"
-    )
+def _shown(change: ShownChange, block: Callable[[str, str], str]) -> str:
+    note = "" if change.is_whole else f"{change.cut_note(block)}\n\n"
+    return f"{note}{change.diff(block)}"
 
 
 def _turns_note(turns: int) -> str:

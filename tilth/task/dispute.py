@@ -16,6 +16,7 @@ from tilth.task.bench import Bench
 from tilth.task.briefs import TRY_FIRST, DisputeView, block_word, dispute_message, dispute_system
 from tilth.task.checks import CheckKind, checks_in
 from tilth.task.opening import seed_test_texts
+from tilth.task.review import change_of
 from tilth.task.tool_turns import give_result
 
 UNREADABLE_RULING = (
@@ -105,11 +106,12 @@ def _rule(bench: Bench, attempt: Attempt, blocker: Blocker) -> Ruling:
 
 def _view(bench: Bench, attempt: Attempt, blocker: Blocker) -> DisputeView:
     frozen = bench.tree.freeze(attempt.base)
+    diff = bench.tree.diff(attempt.base, frozen.tree)
     return DisputeView(
         task=attempt.task,
         blocker=blocker,
         seed_tests=seed_test_texts(bench, attempt.task),
-        diff=bench.tree.diff(attempt.base, frozen.tree),
+        change=change_of(bench, attempt, frozen.tree, diff),
         files=tuple(sorted(bench.tree.files(frozen.tree))),
         answers=answered_about(bench.record.requests(), attempt.task.id),
         notes=bench.words.state.notes_on(attempt.task.id),

@@ -22,6 +22,7 @@ from tilth.contract.verdict import (
 )
 from tilth.gate.evidence import Mutated
 from tilth.gate.findings import Validation
+from tilth.git.changes import is_cut
 from tilth.log.events import EvaluatorVerdict, LedgerAppended
 from tilth.model.messages import Conversation, Model, Role, ToolSpec
 from tilth.task import landing
@@ -31,6 +32,7 @@ from tilth.task.bench import Bench
 from tilth.task.briefs import EvaluatorView, block_word, evaluator_message, evaluator_system
 from tilth.task.opening import conventions, seed_test_texts, upstream
 from tilth.task.review_turns import Reading
+from tilth.task.shown_change import ShownChange, shown_change
 
 ROUND_NOTE = (
     "Not asked of this change. It is round {round} of a task that was done before and that a "
@@ -70,8 +72,14 @@ def open_review(
         tools=tools,
         cached_for=bench.words.state.cache_gaps.life(Role.EVALUATOR),
     )
-    open_conversation(conversation, model, attempt.emit)
+    open_conversation(conversation, model, attempt.emit, unshown=view.change.unshown)
     return Review(conversation)
+
+
+def change_of(bench: Bench, attempt: Attempt, tree: str, diff: str) -> ShownChange:
+    """Decide what is shown of a change; git is asked for paths that the diff no longer holds."""
+    beyond = bench.tree.changes(attempt.base, tree) if is_cut(diff) else ()
+    return shown_change(diff, (change.path for change in beyond))
 
 
 def review_conversation(
@@ -106,7 +114,7 @@ def _view(
         red_to_green = ROUND_NOTE.format(round=task.round)
     return EvaluatorView(
         task=task,
-        diff=submission.diff,
+        change=change_of(bench, attempt, submission.tree, submission.diff),
         case=submission.case,
         seed_tests=seed_test_texts(bench, task),
         validators=evidence.validation.render(),

@@ -8,7 +8,7 @@ import zipfile
 import pytest
 
 from tilth.gate.unseen import unseen_notes
-from tilth.git.changes import Change, Status
+from tilth.git.changes import CUT, Change, Status
 
 
 def note_on(path: str, content: bytes | None) -> str:
@@ -87,3 +87,8 @@ def test_blanks_that_honest_text_holds_are_named_once_a_file_after_all_else() ->
         f"b.py: {said} (U+000C) in line 1",
     ]
     assert unseen_notes(changes[:1], lambda _: None, (), adds("a.md", "a\u200bb")) == ()
+
+
+def test_a_diff_that_was_not_read_whole_is_said_to_be() -> None:
+    [note] = unseen_notes([], lambda _: None, (), f"{adds('a.md', 'x')}{CUT}9 more bytes]\n")
+    assert note.startswith("the diff is longer than what is read of it")

@@ -72,6 +72,13 @@ def torn() -> tuple[Payload, ...]:
     )
 
 
+def reviewed(*unshown: str) -> tuple[Payload, ...]:
+    """Review a case of which not all is shown."""
+    head = {"tools": [{"name": "submit_verdict"}]}
+    opened = prompt(Role.EVALUATOR).model_copy(update={"head": head, "unshown": unshown})
+    return (case(), opened, verdict())
+
+
 def start(**changes: Any) -> Payload:
     return SAMPLES["session_start"].model_copy(update=changes)
 
@@ -97,6 +104,7 @@ def test_a_task_nothing_speaks_against_has_no_doubt() -> None:
         (Ground.SECOND_OPINION, 1, [case(), DONE, SAMPLES["second_opinion"]]),
         (Ground.MUTANT, 1, [mutants("a.py:1 x > 0 → x >= 0"), DONE]),
         (Ground.CONTRADICTED, 1, [*torn(), verdict(), DONE]),
+        (Ground.CUT_DIFF, 1, [*reviewed("a.txt (+9 -0), in part", "b.py (+1 -0)"), DONE]),
         (Ground.LOW_SCORE, 3, [done(score=61)]),
         (Ground.NO_SEED_TEST, 1, [start(untested=("T-001",)), DONE]),
         (Ground.NEAR_REJECT, 1, [start(settings={"TILTH_EVAL_THRESHOLD": "90"}), DONE]),
@@ -121,6 +129,19 @@ def test_the_commit_speaks_too(ground: Ground, times: int, change: dict[str, Any
     doubt = doubt_after(DONE, landed=landed(**change))
     assert {reason.ground for reason in doubt.reasons} == {ground}
     assert doubt.points == WEIGHTS[ground].points * times
+
+
+def test_what_the_evaluator_was_not_shown_is_told_once_and_whole() -> None:
+    doubt = doubt_after(
+        *reviewed("a.txt (+9 -0), in part", "b.py (+1 -0)"), DONE, landed=landed(cut=True)
+    )
+    [reason] = doubt.reasons
+    said = "the evaluator was not shown all of its diff: a.txt (+9 -0), in part, b.py (+1 -0)"
+    assert (reason.ground, reason.text) == (Ground.CUT_DIFF, said)
+
+
+def test_only_the_last_review_says_what_was_not_shown() -> None:
+    assert doubt_after(*reviewed("a.txt (+9 -0)"), *reviewed(), DONE) == Doubt()
 
 
 def test_a_ground_is_counted_so_often_at_most_and_every_reason_is_shown() -> None:

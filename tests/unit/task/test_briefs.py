@@ -12,7 +12,6 @@ from tilth.contract.case import Blocker, Case
 from tilth.contract.prd import Status, Task
 from tilth.contract.verdict import Judged, LedgerEntry, RejectionCategory, harness_reject
 from tilth.task.briefs import (
-    DIFF_LIMIT,
     FILE_LIMIT,
     Background,
     DisputeView,
@@ -27,6 +26,7 @@ from tilth.task.briefs import (
     worker_message,
     worker_system,
 )
+from tilth.task.shown_change import DIFF_LIMIT, shown_change
 
 NONCE = "0f1e2d3c4b5a6978"
 
@@ -78,11 +78,11 @@ def worker_view(**changes: Any) -> WorkerView:
     return WorkerView(**(given | changes))
 
 
-def evaluator_view(**changes: Any) -> EvaluatorView:
+def evaluator_view(diff: str = "+def cut(): ...\n", **changes: Any) -> EvaluatorView:
     coverage = [{"criterion": "1", "addressed_by": "slug.py:cut"}]
     given: dict[str, Any] = {
         "task": task(),
-        "diff": "+def cut(): ...\n",
+        "change": shown_change(diff),
         "case": Case.model_validate(
             {"summary": "Cut them.", "ac_coverage": coverage, "learnings": ["a learned thing"]}
         ),
@@ -343,15 +343,18 @@ def test_a_score_is_asked_for_only_with_a_threshold_which_stays_unsaid() -> None
     assert "83" not in asked
 
 
-def test_a_dispute_shows_contract_claim_and_change_in_blocks() -> None:
-    view = DisputeView(
+def dispute_view(diff: str) -> DisputeView:
+    return DisputeView(
         task=task(),
         blocker=Blocker(reason="Criteria 1 and 2 contradict.", evidence="see the test"),
         seed_tests=(NamedText(name="tests/test_t002_cut.py", text="def test_cut(): ..."),),
-        diff="",
+        change=shown_change(diff),
         files=("slug.py",),
     )
-    message = dispute_message(view, NONCE)
+
+
+def test_a_dispute_shows_contract_claim_and_change_in_blocks() -> None:
+    message = dispute_message(dispute_view(""), NONCE)
     assert blocks(message) == {
         "tests/test_t002_cut.py": "def test_cut(): ...",
         "blocker": "Criteria 1 and 2 contradict.\n\nsee the test",
@@ -360,6 +363,12 @@ def test_a_dispute_shows_contract_claim_and_change_in_blocks() -> None:
     }
     assert "1. Words over 10 are cut." in message
     assert "`submit_ruling` exactly once" in message
+
+
+def test_a_dispute_says_of_a_diff_that_was_cut_that_it_is() -> None:
+    message = dispute_message(dispute_view("x" * DIFF_LIMIT + "END"), NONCE)
+    assert f"THE DIFF IS CUT: only its first {DIFF_LIMIT} of {DIFF_LIMIT + 3} characters" in message
+    assert len(blocks(message)["diff"]) == DIFF_LIMIT
 
 
 def test_the_evaluator_is_told_how_to_read_blocks_and_earlier_verdicts() -> None:

@@ -1,4 +1,4 @@
-"""The files of a diff: every one is listed, and a cut names what it leaves out."""
+"""The files of a diff: every one is listed, and no flood hides one elsewhere."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from pathlib import Path
 
 from support.git_repo import Repo
 
-from tilth.task.changed_files import changed_files, left_out, listing
+from tilth.task.changed_files import ChangedFile, changed_files, listing
+
+ROOM = 1000
 
 
 def test_every_kind_of_change_is_listed_with_its_lines(tmp_path: Path) -> None:
@@ -19,7 +21,7 @@ def test_every_kind_of_change_is_listed_with_its_lines(tmp_path: Path) -> None:
     (root / "raw.bin").write_bytes(b"\0\1")
     (root / ".gitattributes").write_text("*.py -diff binary\n")
     diff = workspace.diff(base, workspace.freeze(base).tree)
-    assert listing(changed_files(diff)).splitlines() == [
+    assert list(listing(changed_files(diff), ROOM)) == [
         ".gitattributes (+1 -0)",
         "a.py (+2 -1)",
         "gone.py (+0 -1)",
@@ -28,11 +30,64 @@ def test_every_kind_of_change_is_listed_with_its_lines(tmp_path: Path) -> None:
     ]
 
 
-def test_a_cut_names_what_it_leaves_out() -> None:
-    diff = "".join(
-        f"diff --git a/{name} b/{name}\n--- a/{name}\n+++ b/{name}\n@@ -0,0 +1 @@\n+x\n"
-        for name in ("a.py", "b.py", "c.py")
+def test_a_name_that_hides_something_is_listed_by_its_numbers(tmp_path: Path) -> None:
+    workspace = Repo(tmp_path / "repo", {"a.py": "1\n"}).started()
+    base = workspace.tip() or ""
+    for name in ("a\nb", "\u202eyp.exe", 'say "so"', "back\\slash", "naïve"):
+        (workspace.path / name).write_text("x\n")
+    diff = workspace.diff(base, workspace.freeze(base).tree)
+    assert [file.path for file in changed_files(diff)] == [
+        *("a\nb", "back\\slash", "naïve", 'say "so"', "\u202eyp.exe")
+    ]
+    lines = listing(changed_files(diff), ROOM)
+    assert (lines[0], lines[-1]) == ("a\\x0ab (+1 -0)", "\\u202eyp.exe (+1 -0)")
+
+
+def files(*paths: str) -> list[ChangedFile]:
+    return [ChangedFile(path=path, added=2, removed=1, start=0, end=1) for path in sorted(paths)]
+
+
+def test_of_a_flood_the_fullest_directory_is_summed_up_and_all_others_are_listed() -> None:
+    flood = [f"junk/{number:04}.txt" for number in range(600)]
+    few = ["feature.py", "junk/zz/evil.py", "src/a.py", "src/b.py", "zz/evil.py"]
+    assert listing(files(*flood, *few), ROOM) == (
+        "feature.py (+2 -1)",
+        "junk/*.txt (600 files, +1,200 -600)",
+        "junk/zz/evil.py (+2 -1)",
+        "src/a.py (+2 -1)",
+        "src/b.py (+2 -1)",
+        "zz/evil.py (+2 -1)",
     )
-    files = changed_files(diff)
-    assert left_out(files, files[1].start + 5) == "b.py (in part), c.py"
-    assert left_out(files, len(diff)) == ""
+
+
+def test_a_flood_at_the_root_hides_no_file_of_another_kind() -> None:
+    flood = [f"{number:04}.txt" for number in range(600)]
+    assert listing(files(*flood, "feature.py"), ROOM) == (
+        "feature.py (+2 -1)",
+        "*.txt (600 files, +1,200 -600)",
+    )
+
+
+def test_a_flood_of_directories_is_summed_up_where_they_stand() -> None:
+    flood = [f"junk/{number:04}/x.txt" for number in range(600)]
+    lines = listing(files(*flood, "zz/evil.py"), ROOM)
+    assert lines == ("junk/ (600 files, +1,200 -600)", "zz/evil.py (+2 -1)")
+
+
+def test_a_flood_of_directories_at_the_root_leaves_its_files_and_fits() -> None:
+    flood = [f"{number:04}/x.txt" for number in range(600)]
+    lines = listing(files(*flood, "feature.py"), ROOM)
+    assert "feature.py (+2 -1)" in lines
+    [rest] = [line for line in lines if line.startswith("all other directories (")]
+    assert len(lines) - 2 + int(rest.split("(")[1].split()[0]) == 600
+    assert sum(len(line) + 1 for line in lines) <= ROOM
+
+
+def test_a_file_whose_name_looks_like_a_sum_is_lost_in_none() -> None:
+    flood = [f"junk/{number:04}.txt" for number in range(600)]
+    lines = listing(files(*flood, "junk/*.txt", "junk/*.py", "junk/a.py"), ROOM)
+    assert lines == (
+        "junk/*.py (+2 -1)",
+        "junk/*.txt (601 files, +1,202 -601)",
+        "junk/a.py (+2 -1)",
+    )
