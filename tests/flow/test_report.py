@@ -132,3 +132,18 @@ def test_what_the_evaluator_was_not_shown_is_what_the_report_says(site: Site) ->
     assert task.landed is not None
     assert task.landed.cut
     assert [reason.ground for reason in task.reasons] == [Ground.CUT_DIFF, Ground.LARGE_DIFF]
+
+
+def test_a_test_that_patches_the_product_is_named_to_evaluator_and_person(site: Site) -> None:
+    patch = "import feature1\n\nfeature1.add1 = abs\n\n\ndef test_a():\n    assert feature1\n"
+    added = write("tests/test_zzz.py", patch)
+    run = site.run(
+        site.bundle(1), worker=[added + solve(1) + submit(1)], evaluator=[accept(score=95)]
+    )
+    assert run.code == 0
+    said = "tests/test_zzz.py:3: changes what it imports, for other tests too, when it is imported"
+    note = f"{said}: feature1.add1 = abs"
+    assert f"- {note}\n" in run.last_user_text("evaluator", 0)
+    assert note in report_of(run)
+    [task] = view_report(Session.look(site.sessions, run.session.name)).report.tasks
+    assert [reason.ground for reason in task.reasons] == [Ground.SUPPRESSION]

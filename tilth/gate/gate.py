@@ -17,6 +17,7 @@ from tilth.base.hidden_characters import escaped_line
 from tilth.config.project import ProjectFacts
 from tilth.config.secrets import Mask
 from tilth.contract.prd import Plan, Task
+from tilth.gate.attributes import read_attributes, rewriting_notes
 from tilth.gate.evidence import Mutated, Probed
 from tilth.gate.export import Export, Runtime, TreeSource, open_export
 from tilth.gate.findings import Baseline, SuiteRecord, Validation, ValidatorReport
@@ -42,7 +43,8 @@ from tilth.gate.seed_proof import (
 )
 from tilth.gate.shadowing import Importable, has_new_names, import_roots, shadows
 from tilth.gate.suite import SUITE, Suite, kept_report
-from tilth.gate.tampering import key_notes, shortened, suspicious_lines, tampering_notes
+from tilth.gate.suppressions import suppressions
+from tilth.gate.tampering import key_notes, shortened, tampering_notes
 from tilth.gate.unseen import CONTEXT_FILES, unseen_notes
 from tilth.git.changes import is_cut
 from tilth.sandbox.confinement import Access, Confinement, Finished
@@ -253,7 +255,7 @@ class Gate:
         read = _unread if is_plain else proof.trees.read_tree
         unseen = unseen_notes(changes, read, told, diff)
         keys = key_notes(diff, self._mask)
-        return (*untested, *restored, *keys, *suspicious_lines(diff), *unseen)
+        return (*untested, *restored, *keys, *_suppressions(diff, proof.trees), *unseen)
 
     def _suite(self) -> Suite | None:
         """Give the run of the project's own tests, unless it is switched off."""
@@ -321,6 +323,12 @@ class Gate:
             with open_export(self._runtime, proof.base, proof.overlay) as export:
                 run = run_pytest(export, tuple(seeds.done), proof.setup(), self._timeout_s).run
         return tuple(complaints(run, read_all(run, seeds.done)) if run else seeds.done)
+
+
+def _suppressions(diff: str, trees: Trees) -> tuple[str, ...]:
+    files, readers = trees.tree_files, {"read_base": trees.read_base, "read_tree": trees.read_tree}
+    told = suppressions(diff, trees.changes, lambda: files, **readers)
+    return (*told, *rewriting_notes(trees.changes, read_attributes(files, trees.read_tree)))
 
 
 def _unread(path: str) -> None:

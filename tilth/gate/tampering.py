@@ -10,9 +10,10 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from enum import IntEnum
 
-from tilth.base.hidden_characters import escaped, hidden_in
+from tilth.base.hidden_characters import escaped, escaped_line, hidden_in
 from tilth.base.values import Value
 from tilth.config.secrets import Mask
+from tilth.git.changes import path_in_diff
 
 MOST_OF_A_KIND = 10
 
@@ -93,7 +94,7 @@ def suspicious_lines(diff: str) -> tuple[str, ...]:
         for what, pattern in _WORDS
     ]
     every = (note for notes in (codings, unseen, *found) for note in shortened(notes))
-    return tuple(map(escaped, every))
+    return tuple(map(escaped_line, every))
 
 
 def key_notes(diff: str, mask: Mask) -> tuple[str, ...]:
@@ -179,5 +180,4 @@ def _length(span: str) -> int:
 
 
 def _path(name: str) -> str:
-    # git puts a tab after a name with spaces, and quotes one with control characters.
-    return name.rstrip("\t").strip('"').removeprefix("b/")
+    return path_in_diff(name).removeprefix("b/")

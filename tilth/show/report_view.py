@@ -7,14 +7,17 @@ and nothing else.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tilth.base.errors import CorruptSession, DiskError, UserError, WorkspaceError
 from tilth.contract.operator_requests import still_open
 from tilth.contract.prd import Plan, Status
-from tilth.gate.tampering import key_notes, suspicious_lines
+from tilth.gate.patches import is_of_tests
+from tilth.gate.suppressions import suppressions
+from tilth.gate.tampering import key_notes
 from tilth.log.events import Committed
 from tilth.log.state import SessionState
 from tilth.log.task_state import TaskOutcome
@@ -25,6 +28,9 @@ from tilth.show.report import Material, Report, make_report
 from tilth.show.session_row import read_row
 from tilth.show.session_view import plan_of, read_state
 from tilth.show.task_view import OBJECT_NAME
+
+if TYPE_CHECKING:
+    from tilth.git.source import SourceRepo
 
 
 @dataclass(frozen=True)
@@ -84,17 +90,36 @@ def _landed(session: Session, state: SessionState, plan: Plan) -> tuple[dict[str
         with open_history(source) as history:
             for task_id, made in commits.items():
                 diff = trees.diff(source, made.parent, made.commit)
+                size = history.size(made.parent, made.commit)
                 landed[task_id] = Landed(
                     commit=made.commit,
                     subject=history.commit(made.commit).subject,
-                    suppressions=(*key_notes(diff, session.mask), *suspicious_lines(diff)),
+                    suppressions=(
+                        *key_notes(diff, session.mask),
+                        *_suppressions(source, made, diff, size.paths),
+                    ),
                     # Logs of earlier versions say nothing of it.
                     cut=bool(state.task(task_id).unshown) or is_cut(diff),
-                    **dict(history.size(made.parent, made.commit)),
+                    **dict(size),
                 )
     except (UserError, WorkspaceError, DiskError) as error:
         return {}, str(error)
     return landed, ""
+
+
+def _suppressions(
+    source: SourceRepo, made: Committed, diff: str, paths: Iterable[str]
+) -> tuple[str, ...]:
+    from tilth.git import trees
+
+    of_tests = any(is_of_tests(path) for path in paths)
+    return suppressions(
+        diff,
+        trees.changes(source, made.parent, made.commit) if of_tests else (),
+        lambda: trees.files(source, made.commit),
+        read_base=lambda path: trees.read(source, made.parent, path),
+        read_tree=lambda path: trees.read(source, made.commit, path),
+    )
 
 
 def _commits(state: SessionState, plan: Plan) -> Iterator[tuple[str, Committed]]:

@@ -289,3 +289,22 @@ def test_a_path_in_a_note_hides_nothing_and_stays_in_its_line(tmp_path: Path) ->
     notes = Project(tmp_path / "p", {SEED: ADD_TEST}).tried({"calc.py": RIGHT, odd: ""}).notes
     shown = "tests/\\u202ea\\x0a- b/conftest.py: "
     assert [note.startswith(shown) for note in notes] == [True, True]
+
+
+def test_what_works_against_the_checks_from_outside_the_diffs_lines_is_named(
+    tmp_path: Path,
+) -> None:
+    base = {SEED: ADD_TEST, ".gitattributes": "*.py ident\n*.txt eol=crlf\n"}
+    patches = "import calc\n\ncalc.add = sum\n\n\ndef test_more():\n    pass\n"
+    changed: dict[str, str | None] = {
+        "calc.py": f"# $Id$\n{RIGHT}",
+        "a.txt": "x\n",
+        "tests/test_more.py": patches,
+    }
+    notes = Project(tmp_path / "p", base).tried(changed).notes
+    does = "changes what it imports, for other tests too, when it is imported"
+    assert [note.partition(" (")[0] for note in notes] == [
+        f"tests/test_more.py:3: {does}: calc.add = sum",
+        "calc.py:1: holds $Id$, which git replaces at checkout",
+        "a.txt: git rewrites it at checkout",
+    ]

@@ -1,0 +1,92 @@
+"""Attributes: what git writes at checkout otherwise than it was tested is named."""
+
+from __future__ import annotations
+
+import pytest
+
+from tilth.gate.attributes import Attributes, keyword_notes, read_attributes, rewriting_notes
+from tilth.gate.tampering import AddedLine
+from tilth.git.changes import Change
+
+
+def given(root: str, **deeper: str) -> Attributes:
+    return Attributes(texts={"": root, **deeper})
+
+
+def rewritten(attributes: Attributes, path: str) -> str:
+    return "".join(rewriting_notes([Change(status="M", path=path)], attributes))
+
+
+def keyword(attributes: Attributes, path: str = "pkg/a.py", text: str = "x = '$Id$'") -> str:
+    return "".join(keyword_notes([AddedLine(path=path, number=3, text=text)], attributes))
+
+
+@pytest.mark.parametrize(
+    "text", ["*.py ident", "pkg/*.py text ident", "[attr]k ident\n* k", "* -ident\n*.py ident"]
+)
+def test_a_keyword_that_git_replaces_is_named_with_its_line(text: str) -> None:
+    note = keyword(given(text))
+    assert note.startswith("pkg/a.py:3: holds $Id$, which git replaces at checkout (ident): ")
+    assert note.endswith("x = '$Id$'")
+    assert keyword(given(text), text="# $Id: abc $") != ""
+
+
+@pytest.mark.parametrize(
+    "text", ["", "# *.py ident", "*.md ident", "*.py ident\n*.py -ident", "*.py ident\n* !ident"]
+)
+def test_a_keyword_that_stays_is_not(text: str) -> None:
+    assert keyword(given(text)) == ""
+
+
+@pytest.mark.parametrize("text", ["x = '$Identity$'", "$ID$", "Id"])
+def test_a_word_that_is_no_keyword_is_not(text: str) -> None:
+    assert keyword(given("* ident"), text=text) == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "path", "why"),
+    [
+        ("*.bin filter=lfs diff=lfs", "a/b.bin", "filter=lfs"),
+        ("*.txt working-tree-encoding=UTF-16", "a.txt", "working-tree-encoding=UTF-16"),
+        ("* text eol=crlf", "a.py", "eol=crlf"),
+        ('"a b.txt" eol=crlf', "a b.txt", "eol=crlf"),
+        ("*.[ch] filter=indent", "a.c", "filter=indent"),
+        ("/docs/** filter=x", "docs/a/b.md", "filter=x"),
+    ],
+)
+def test_a_file_that_git_rewrites_is_named(text: str, path: str, why: str) -> None:
+    said = f"{path}: git rewrites it at checkout ({why}): "
+    assert rewritten(given(text), path).startswith(said)
+
+
+@pytest.mark.parametrize(
+    ("text", "path"),
+    [
+        ("* text=auto eol=lf", "a.py"),
+        ("*.bin filter=lfs", "a.py"),
+        ("* eol=crlf\n*.png binary", "a.png"),
+        ("* eol=crlf\n*.sh eol=lf", "a.sh"),
+        ("* working-tree-encoding=UTF-8", "a.py"),
+        ("/a.py filter=x", "docs/a.py"),
+        ("* filter=x\n* -filter", "a.py"),
+    ],
+)
+def test_a_file_that_comes_out_as_it_is_stored_is_not(text: str, path: str) -> None:
+    assert rewritten(given(text), path) == ""
+
+
+def test_a_deeper_file_has_the_last_word_and_speaks_of_its_directory_alone() -> None:
+    held = given("*.py ident", pkg="*.py -ident", other="*.txt ident")
+    assert keyword(held) == ""
+    assert keyword(held, "a.py") != ""
+    assert keyword(held, "other/a.txt") != ""
+    assert keyword(held, "another/a.txt") == ""
+
+
+def test_the_attribute_files_of_a_tree_are_read_and_what_is_gone_is_not_rewritten() -> None:
+    held = {".gitattributes": b"* ident\n", "pkg/.gitattributes": b"\xff", "a.py": b""}
+    read = read_attributes(held, held.get)
+    assert set(read.texts) == {"", "pkg"}
+    assert keyword(read, "a.py") != ""
+    gone = Change(status="D", path="a.bin")
+    assert rewriting_notes([gone], given("* filter=x")) == ()

@@ -1,0 +1,232 @@
+"""Patches: what a file of tests changes in the modules it imports, so that other tests see it.
+
+A test that replaces the product's code proves nothing of it, nor do those that run after it. Told
+from the syntax tree; what a fixture undoes (`monkeypatch`, a `with`, a decorator) is no patch.
+Notes for evaluator and person; nothing is refused here. Pure but for the reading handed in.
+"""
+
+from __future__ import annotations
+
+import ast
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
+
+from tilth.gate.steering import is_beside_tests, is_test_file
+from tilth.gate.tampering import shortened
+from tilth.git.changes import Change
+
+_MOST_BYTES = 2_000_000
+_MOST_NAMES_FOR_ONE = 10
+_IMPORTING = frozenset({"import_module", "__import__"})
+_REACHING = frozenset({"getattr", "vars"})
+_SETTING = frozenset({"setattr", "delattr", "__setattr__", "__delattr__"})
+_FROM_TEXT = frozenset({"exec", "eval"})
+_MUTATING = frozenset(
+    {"append", "clear", "extend", "insert", "pop", "popitem", "remove", "setdefault", "update"}
+) | {"__setitem__", "__delitem__"}
+# Of a module: its names, the modules that are loaded, and where they are loaded from.
+_TABLES = frozenset({"__dict__", "modules", "meta_path", "path", "path_hooks"})
+_UNDOING = frozenset({"undo", "stop", "stopall", "addCleanup", "addfinalizer"})
+_Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+
+
+class Patch(NamedTuple):
+    """Name one place that changes an imported module."""
+
+    number: int
+    does: str
+    text: str
+
+    def note(self, path: str) -> str:
+        return f"{path}:{self.number}: {self.does}: {self.text[:120]}"
+
+
+class _Place(NamedTuple):
+    """Hold a node, the names that mean something imported there, and when it is run."""
+
+    node: ast.AST
+    known: frozenset[str]
+    on_import: bool
+
+
+def patch_notes(
+    changes: Iterable[Change],
+    read_base: Callable[[str], bytes | None],
+    read_tree: Callable[[str], bytes | None],
+) -> tuple[str, ...]:
+    """Name the patches that a change brings into files of tests."""
+    notes: list[str] = []
+    for change in changes:
+        path = change.path
+        if change.status == "D" or not is_of_tests(path):
+            continue
+        known = read_base(path) if change.status != "A" else None
+        notes += _new_notes(path, known, read_tree(path) or b"")
+    return shortened(notes)
+
+
+def is_of_tests(path: str) -> bool:
+    """Tell whether a file is Python that is run with the tests."""
+    return path.endswith(".py") and (is_beside_tests(path) or is_test_file(path))
+
+
+def _new_notes(path: str, before: bytes | None, after: bytes) -> Iterator[str]:
+    try:
+        found = patches_in(after)
+    except _UNREADABLE:
+        yield f"{path}: it cannot be read as Python, so what it replaces is not known"
+        return
+    try:
+        old = Counter((patch.does, patch.text) for patch in patches_in(before or b""))
+    except _UNREADABLE:
+        old = Counter()
+    for patch in found:
+        if old[patch.does, patch.text] > 0:
+            old[patch.does, patch.text] -= 1
+        else:
+            yield patch.note(path)
+
+
+_UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError)
+
+
+def patches_in(content: bytes) -> list[Patch]:
+    """Find the patches in the text of a Python file; raises what says that it is none."""
+    if len(content) > _MOST_BYTES:
+        raise ValueError("too large")
+    with warnings.catch_warnings():
+        # What Python thinks of the project's strings is no word to whoever reads a report.
+        warnings.simplefilter("ignore")
+        tree = ast.parse(content)
+    lines = content.decode("utf-8", "replace").splitlines()
+    undoes = any(isinstance(n, ast.Attribute) and n.attr in _UNDOING for n in ast.walk(tree))
+    found = {}
+    for place in _places(tree, _imported(tree)):
+        does = _does(place, undoes=undoes)
+        if does is not None:
+            number: int = place.node.lineno  # type: ignore[attr-defined]
+            text = lines[number - 1].strip() if number <= len(lines) else ""
+            found[number, does] = Patch(number, does, text)
+    return [found[key] for key in sorted(found)]
+
+
+def _places(tree: ast.AST, known: frozenset[str]) -> Iterator[_Place]:
+    """Walk a tree without recursion; a parameter means nothing that was imported."""
+    waiting = [_Place(tree, known, on_import=True)]
+    while waiting:
+        place = waiting.pop()
+        node, known, on_import = place
+        yield place
+        inside: list[ast.AST] = []
+        if isinstance(node, _Function):
+            inside = [*node.body] if isinstance(node.body, list) else [node.body]
+            taken = {each.arg for each in ast.walk(node.args) if isinstance(each, ast.arg)}
+            waiting += [_Place(each, known - taken, on_import=False) for each in inside]
+        taken_up = set(map(id, inside))
+        around = (each for each in ast.iter_child_nodes(node) if id(each) not in taken_up)
+        waiting += [_Place(each, known, on_import) for each in around]
+
+
+def _imported(tree: ast.AST) -> frozenset[str]:
+    """Give the names that stand for a module or a part of one, other names for them included."""
+    nodes = list(ast.walk(tree))
+    known = {
+        alias.asname or alias.name.partition(".")[0]
+        for node in nodes
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for alias in node.names
+    }
+    given = [(names, value) for node in nodes for names, value in _given(node)]
+    for _ in range(_MOST_NAMES_FOR_ONE):
+        more = {name for names, value in given if _is_imported(value, known) for name in names}
+        if more <= known:
+            break
+        known |= more
+    return frozenset(known)
+
+
+def _given(node: ast.AST) -> Iterator[tuple[list[str], ast.AST]]:
+    """Give the plain names that a node gives to a value."""
+    if isinstance(node, ast.Assign | ast.AnnAssign | ast.NamedExpr) and node.value is not None:
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        yield [each.id for each in targets if isinstance(each, ast.Name)], node.value
+
+
+def _is_imported(node: ast.AST, known: Iterable[str]) -> bool:
+    """Tell whether an expression is a module or stands in one; what a call gives is not."""
+    while True:
+        if isinstance(node, ast.Attribute | ast.Subscript):
+            node = node.value
+        elif isinstance(node, ast.Call) and _called(node) in _REACHING and node.args:
+            node = node.args[0]
+        else:
+            break
+    if isinstance(node, ast.Call):
+        return _called(node) in _IMPORTING
+    return isinstance(node, ast.Name) and node.id in known
+
+
+def _does(place: _Place, *, undoes: bool) -> str | None:
+    """Say what a node does to an imported module, if it does anything."""
+    node, known, on_import = place
+    when = "when it is imported" if on_import else "while it runs"
+    patches = f"changes what it imports, for other tests too, {when}"
+    if isinstance(node, ast.Attribute | ast.Subscript) and not isinstance(node.ctx, ast.Load):
+        held = isinstance(node, ast.Attribute) or _is_table(node.value)
+        return patches if held and _is_imported(node.value, known) else None
+    if not isinstance(node, ast.Call):
+        return None
+    name = _called(node)
+    if name in _FROM_TEXT and isinstance(node.func, ast.Name):
+        return f"runs code from a text {when}"
+    if _sets(node, place) and any(_is_imported(each, known) for each in node.args[:1]):
+        return patches
+    return patches if _mutates(node, known) or (_starts(node) and not undoes) else None
+
+
+def _sets(node: ast.Call, place: _Place) -> bool:
+    """Tell whether a call sets an attribute for good; `monkeypatch` takes it back after a test."""
+    if _called(node) not in _SETTING:
+        return False
+    func = node.func
+    own = not isinstance(func, ast.Attribute) or func.attr.startswith("__")
+    return own or place.on_import or _is_imported(func, place.known)
+
+
+def _mutates(node: ast.Call, known: Iterable[str]) -> bool:
+    func = node.func
+    if not isinstance(func, ast.Attribute) or func.attr not in _MUTATING:
+        return False
+    return _is_table(func.value) and _is_imported(func.value, known)
+
+
+def _is_table(node: ast.AST) -> bool:
+    if isinstance(node, ast.Call):
+        return _called(node) == "vars"
+    name = node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+    return name in _TABLES
+
+
+def _starts(node: ast.Call) -> bool:
+    """Tell whether a call begins a patch that only another call would undo."""
+    func = node.func
+    if _called(node) == "MonkeyPatch":
+        return True
+    return isinstance(func, ast.Attribute) and func.attr == "start" and _is_patcher(func.value)
+
+
+def _is_patcher(node: ast.AST) -> bool:
+    while isinstance(node, ast.Call | ast.Attribute):
+        if isinstance(node, ast.Attribute) and node.attr == "patch":
+            return True
+        node = node.func if isinstance(node, ast.Call) else node.value
+    return isinstance(node, ast.Name) and node.id == "patch"
+
+
+def _called(node: ast.Call) -> str:
+    func = node.func
+    if isinstance(func, ast.Attribute):
+        return func.attr
+    return func.id if isinstance(func, ast.Name) else ""
