@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Mapping
 
 from tilth.base.values import Value
 from tilth.gate.findings import NodeResult
+from tilth.gate.hooks import takes_over
 from tilth.gate.pristine import Pristine, SeedReading, function_of
 
 _OK, _TESTS_FAILED = 0, 1
@@ -51,7 +52,6 @@ class PytestRun(Value):
         return counts
 
 
-HOOK = "hook "
 _COUNTED = {
     "passed": "passed",
     "failed": "failed",
@@ -91,7 +91,13 @@ def run_faults(
     replaced = [name for name in run.interference if name not in replaced_before]
     replaced += [name for name in hooks_before if name not in run.hooks]
     if replaced:
+        replaced.sort(key=takes_over, reverse=True)
         faults.append(f"the project replaced what its tests rely on: {', '.join(replaced[:5])}")
+    if any(map(takes_over, replaced)):
+        faults.append(
+            "a hook that can run tests in pytest's place may not be added, whatever a task may "
+            "change: use a fixture, or a plugin that is installed"
+        )
     if run.rewritten:
         faults.append(f"the tests changed files that steer them: {', '.join(run.rewritten[:5])}")
     if run.status not in (_OK, _TESTS_FAILED):

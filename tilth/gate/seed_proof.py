@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from tilth.contract.prd import Task
 from tilth.gate.findings import Baseline, ValidatorReport
+from tilth.gate.hooks import permitted_hooks
 from tilth.gate.overlay import Overlay, Seeds, Trees
-from tilth.gate.passing import HOOK, PytestRun, complaints, proves_nothing, run_faults, unforgiven
+from tilth.gate.passing import PytestRun, complaints, proves_nothing, run_faults, unforgiven
 from tilth.gate.pristine import Pristine
 from tilth.gate.pytest_config import PytestSetup, pytest_setup
 from tilth.gate.pytest_run import PytestEnd
@@ -130,6 +131,6 @@ def baseline_of(
 
 
 def allowing_hooks(baseline: Baseline, run: PytestRun | None) -> Baseline:
-    """Let a task that may change the gate's files add hooks."""
-    hooks = [name for name in run.interference if name.startswith(HOOK)] if run else []
+    """Let a task that may change the gate's files add hooks, but none that runs tests itself."""
+    hooks = permitted_hooks(run.interference, baseline.replaced) if run else ()
     return baseline.model_copy(update={"replaced": (*baseline.replaced, *hooks), "hooks": ()})

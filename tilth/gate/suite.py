@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from tilth.gate.export import Runtime, open_export
 from tilth.gate.findings import NotRun, SuiteRecord, ValidatorReport
+from tilth.gate.hooks import permitted_hooks
 from tilth.gate.overlay import Overlay
 from tilth.gate.passing import PytestRun, run_faults, unforgiven
 from tilth.gate.pristine import function_of
@@ -56,7 +57,7 @@ class Suite:
         if end.run is None:
             said = f"{no_report(SUITE, end.finished, self.timeout_s)}\n{end.finished.output}"
             return report_of(SUITE, False, end.finished, said)
-        faults = run_faults(end.run, before.replaced)
+        faults = run_faults(end.run, _replaceable(proof, before, end.run))
         changed = {change.path for change in proof.trees.changes}
         lost = lost_tests(before, end.run, changed)
         red = {**unforgiven(_red(end.run), before.red), **lost}
@@ -178,6 +179,12 @@ def _may_hold_tests(proof: Proof) -> bool:
     configured = proof.setup().config is not None
     own = (path for path in proof.trees.base_files if not proof.seeds.is_any(path))
     return configured or any(is_test_file(path) for path in own)
+
+
+def _replaceable(proof: Proof, before: SuiteRecord, run: PytestRun) -> tuple[str, ...]:
+    """Name what may stand in the place of pytest's own: what did before, and permitted hooks."""
+    added = permitted_hooks(run.interference, before.replaced) if proof.may_steer else ()
+    return (*before.replaced, *added)
 
 
 def _red(run: PytestRun) -> dict[str, str]:

@@ -153,6 +153,7 @@ class Recorder:
         "_faults",
         "_guard",
         "_outcomes",
+        "_raised",
         "_root",
         "_seeds",
     )
@@ -165,6 +166,7 @@ class Recorder:
         self._deselected: list[str] = []
         self._outcomes: dict[str, str] = {}
         self._faults: dict[str, dict[str, str]] = {}
+        self._raised: set[tuple[str, str]] = set()
 
     def record(self) -> dict[str, Any]:
         results = [
@@ -201,16 +203,25 @@ class Recorder:
     def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[Any]) -> Any:
         # Once before pytest words its report: what is swapped for that alone is seen here.
         self._guard.look_at_runner()
-        raised = call.excinfo is not None
+        phase = str(item.nodeid), str(call.when)
+        if call.excinfo is None:
+            self._raised.discard(phase)
+        else:
+            self._raised.add(phase)
         outcome = yield
-        if raised and outcome.get_result().outcome == "passed":
-            self._guard.doubt(str(item.nodeid))
+        self._compare(phase, outcome.get_result())
+
+    def _compare(self, phase: tuple[str, str], report: pytest.TestReport) -> None:
+        if phase in self._raised and report.outcome == "passed":
+            self._guard.doubt(phase[0])
 
     def pytest_runtest_logfinish(self) -> None:
         self._guard.look_between_tests()
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         self._guard.look_for_tracers()
+        # Once more: another hook may have had the report in hand since.
+        self._compare((str(report.nodeid), str(report.when)), report)
         self._note(str(report.nodeid), _outcome(report))
 
     def pytest_internalerror(self, excrepr: object) -> None:

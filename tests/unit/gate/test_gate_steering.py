@@ -1,0 +1,76 @@
+"""The gate where a task may change what steers it, and where the project's own words do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from support.gate_project import ADD_TEST, RIGHT, SEED, WRONG, Project, report, task
+
+CONFTEST = "tests/conftest.py"
+WRAPPER = """\
+import pytest
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_makereport(item, call):
+    report = yield
+    {body}
+    return report
+"""
+HONEST = WRAPPER.format(body="item.report = report")
+FORGED = WRAPPER.format(body='report.outcome = "passed"')
+IN_PLACE = """\
+import pytest
+
+
+@pytest.hookimpl(tryfirst=True)
+def {hook}({argument}):
+    return True
+"""
+PERMITTED = task(may_change=(CONFTEST,))
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    base = {SEED: ADD_TEST, "calc.py": "x = 1\n"}
+    return Project(tmp_path_factory.mktemp("steering") / "project", base, PERMITTED)
+
+
+@pytest.fixture(autouse=True)
+def _clean(project: Project) -> None:
+    project.workspace.restore(project.base)
+
+
+@pytest.mark.parametrize(
+    ("hook", "argument"),
+    [("pytest_pyfunc_call", "pyfuncitem"), ("pytest_runtest_protocol", "item")],
+)
+def test_a_hook_that_runs_tests_itself_is_refused_by_name_even_by_permission(
+    project: Project, hook: str, argument: str
+) -> None:
+    stands_in = IN_PLACE.format(hook=hook, argument=argument)
+    validation = project.tried({"calc.py": WRONG, CONFTEST: stands_in})
+    assert not validation.passed
+    said = report(validation, "pytest").output
+    assert f"hook {hook} of " in said
+    assert "may not be added, whatever a task may change" in said
+
+
+def test_the_projects_own_tests_run_with_the_hooks_that_may_be_added(tmp_path: Path) -> None:
+    own = "def test_it():\n    assert True\n"
+    base = {SEED: ADD_TEST, "calc.py": "x = 1\n", "tests/test_own.py": own}
+    project = Project(tmp_path / "p", base, PERMITTED)
+    baseline = project.baseline()
+    validation = project.tried({"calc.py": RIGHT, CONFTEST: HONEST}, baseline=baseline)
+    assert report(validation, "suite").passed, validation.render()
+    stands_in = IN_PLACE.format(hook="pytest_pyfunc_call", argument="pyfuncitem")
+    untested = task(7, may_change=(CONFTEST,))
+    project.tasks = (untested,)
+    validation = project.tried({CONFTEST: stands_in}, baseline=baseline)
+    assert "hook pytest_pyfunc_call of " in report(validation, "suite").output
+
+
+def test_a_report_that_is_made_better_afterwards_is_refused(project: Project) -> None:
+    validation = project.tried({"calc.py": WRONG, CONFTEST: FORGED})
+    assert f"the report of {SEED}::test_add" in report(validation, "pytest").output
