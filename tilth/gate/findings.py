@@ -54,7 +54,8 @@ class SuiteRecord(Value):
 class ValidatorReport(Value):
     """Hold how one validator went; `tests` counts pytest's results by kind.
 
-    `suite` is there when the project's own tests were run on exactly this tree.
+    `suite` is there when the project's own tests were run on exactly this tree; `replaced` names
+    what was not pytest's own in the run.
     """
 
     name: str
@@ -64,6 +65,7 @@ class ValidatorReport(Value):
     duration_ms: int
     tests: Mapping[str, int] | None = None
     suite: SuiteRecord | None = None
+    replaced: tuple[str, ...] = ()
 
 
 class NodeResult(Value):
@@ -134,12 +136,27 @@ class Baseline(Value):
         return "\n".join(lines)
 
 
+class Steering(Value):
+    """Name what steers a gate and is not as it was: changed by this case, or `earlier`."""
+
+    files: tuple[str, ...] = ()
+    earlier: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.files or self.earlier)
+
+
 class Validation(Value):
-    """Hold what the validators say about one tree; `tampered` are paths the gate put right."""
+    """Hold what the validators say about one tree; `tampered` are paths the gate put right.
+
+    What is noted of the `steering` stands among the notes too.
+    """
 
     reports: tuple[ValidatorReport, ...]
     tampered: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    steering: Steering = Steering()
 
     @property
     def passed(self) -> bool:

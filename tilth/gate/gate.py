@@ -8,7 +8,7 @@ each of the defaults only if those before it pass.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -16,11 +16,12 @@ from pathlib import Path
 from tilth.base.hidden_characters import escaped_line
 from tilth.config.project import ProjectFacts
 from tilth.config.secrets import Mask
-from tilth.contract.prd import Plan, Task
+from tilth.contract.prd import Plan, Status, Task
 from tilth.gate.attributes import read_attributes, rewriting_notes
 from tilth.gate.evidence import Mutated, Probed
 from tilth.gate.export import Export, Runtime, TreeSource, open_export
-from tilth.gate.findings import Baseline, SuiteRecord, Validation, ValidatorReport
+from tilth.gate.findings import Baseline, Steering, SuiteRecord, Validation, ValidatorReport
+from tilth.gate.hooks import added_hooks
 from tilth.gate.importable import read_importable
 from tilth.gate.kept_trees import KeptTrees
 from tilth.gate.mutation import Allowed, try_mutants
@@ -42,6 +43,7 @@ from tilth.gate.seed_proof import (
     read_all,
 )
 from tilth.gate.shadowing import Importable, has_new_names, import_roots, shadows
+from tilth.gate.steering_changes import Span, earlier_steering, steering_of
 from tilth.gate.suite import SUITE, Suite, kept_report
 from tilth.gate.suppressions import suppressions
 from tilth.gate.tampering import key_notes, shortened, tampering_notes
@@ -76,6 +78,7 @@ class Gate:
         cores: int = 1,
         room: WayIn | None = None,
         mask: Mask | None = None,
+        start: str | None = None,
     ) -> None:
         self._trees = workspace
         self._kept = KeptTrees(workspace, scratch)
@@ -88,6 +91,9 @@ class Gate:
         self._room = room
         self._mask = mask or Mask()
         self._importable: Importable | None = None
+        # The commit the session began from, and what replaced parts of pytest there.
+        self._start = start
+        self._replaced_at_start: tuple[str, ...] | None = None
         self._runtime = Runtime(
             export=self._kept.export,
             confinement=confinement,
@@ -142,11 +148,15 @@ class Gate:
         if all(report.passed for report in reports):
             suite, edited = self._suite_after(proof, baseline)
             reports += suite
+        steering = self._steering(proof, plan, baseline, reports)
         return Validation(
             reports=tuple(reports),
             tampered=tuple(tampering.path for tampering in overlay.tampered),
             # A path or a line that is quoted in a note hides nothing there either.
-            notes=tuple(map(escaped_line, (*self._notes(proof), *shortened(edited)))),
+            notes=tuple(
+                map(escaped_line, (*steering.notes, *self._notes(proof), *shortened(edited)))
+            ),
+            steering=steering,
         )
 
     def prove_tip(self, plan: Plan, tip: str) -> Validation:
@@ -257,6 +267,42 @@ class Gate:
         keys = key_notes(diff, self._mask)
         return (*untested, *restored, *keys, *_suppressions(diff, proof.trees), *unseen)
 
+    def _steering(
+        self, proof: Proof, plan: Plan, baseline: Baseline, reports: Sequence[ValidatorReport]
+    ) -> Steering:
+        """Name what steers the gate and is not as it was: by this change, or since the start."""
+        trees, before = proof.trees, _replaced(baseline.replaced, baseline.suite)
+        found = [name for each in reports for name in _replaced(each.replaced, each.suite)]
+        span = Span(
+            trees.changes, trees.read_base, trees.read_tree, trees.base_directories, trees.shadows
+        )
+        hooks = added_hooks(dict.fromkeys(found), before)
+        own = steering_of(span, proof.task, self._facts.validators, hooks)
+        earlier = self._steering_before(proof, plan, before)
+        return earlier.model_copy(
+            update={"files": own.files, "notes": (*own.notes, *earlier.notes)}
+        )
+
+    def _steering_before(self, proof: Proof, plan: Plan, replaced: tuple[str, ...]) -> Steering:
+        start, begun = self._start, plan.with_status(Status.DONE, Status.FAILED)
+        if start is None or (not begun and proof.task.round == 1):
+            return Steering()
+        span = Span(
+            self._trees.changes(start, proof.base),
+            lambda path: self._trees.read(start, path),
+            proof.trees.read_base,
+            frozenset(path.rpartition("/")[0] for path in self._trees.files(start)),
+        )
+        found = earlier_steering(span, plan, self._facts.validators)
+        if not found:
+            return found
+        if self._replaced_at_start is None:
+            run = self._reference(self._open(proof.task, plan, start, start))
+            first = next(iter(self._suites.values()), None)
+            self._replaced_at_start = _replaced(run.interference if run else (), first)
+        hooks = added_hooks(replaced, self._replaced_at_start)
+        return earlier_steering(span, plan, self._facts.validators, hooks)
+
     def _suite(self) -> Suite | None:
         """Give the run of the project's own tests, unless it is switched off."""
         wanted = self._facts.suite
@@ -329,6 +375,11 @@ def _suppressions(diff: str, trees: Trees) -> tuple[str, ...]:
     files, readers = trees.tree_files, {"read_base": trees.read_base, "read_tree": trees.read_tree}
     told = suppressions(diff, trees.changes, lambda: files, **readers)
     return (*told, *rewriting_notes(trees.changes, read_attributes(files, trees.read_tree)))
+
+
+def _replaced(names: Iterable[str], suite: SuiteRecord | None) -> tuple[str, ...]:
+    """Put together what the runs on one tree found replaced of pytest."""
+    return tuple(dict.fromkeys((*names, *(suite.replaced if suite else ()))))
 
 
 def _unread(path: str) -> None:

@@ -93,7 +93,8 @@ class Judgement:
         problems = self.problems(run)
         parts = [*problems[:_MOST_LINES], *more(problems, _MOST_LINES)]
         output = "\n".join([*parts, "", finished.output]) if parts else finished.output
-        return report_of(PYTEST, not problems, finished, output, run.counts())
+        report = report_of(PYTEST, not problems, finished, output, run.counts())
+        return report.model_copy(update={"replaced": run.interference})
 
 
 def read_all(run: PytestRun, paths: Iterable[str]) -> tuple[Pristine, ...]:

@@ -185,6 +185,20 @@ class SeedTampered(Payload):
     notes: tuple[str, ...]
 
 
+class GateSteered(Payload):
+    """Tell that what steers a gate is not as it was: by this case, or by an earlier task.
+
+    `files` the case changes, and nothing was put back: the plan permits it, a validator of the
+    project goes by it, or later sessions will.
+    """
+
+    sparse: ClassVar[tuple[str, ...]] = ("earlier",)
+    type: Literal["gate_steered"] = "gate_steered"
+    files: tuple[str, ...] = ()
+    earlier: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
 class SeedAlreadyGreen(Payload):
     type: Literal["seed_already_green"] = "seed_already_green"
     tests: tuple[str, ...]

@@ -210,6 +210,11 @@ def _(task: TaskState, event: Event, tampered: ev.SeedTampered) -> TaskState:
     return changed(task, tampered=(*task.tampered, tampered))
 
 
+@_on(ev.GateSteered)
+def _(task: TaskState, event: Event, steered: ev.GateSteered) -> TaskState:
+    return changed(task, steered=steered)
+
+
 @_on(ev.SeedAlreadyGreen)
 def _(task: TaskState, event: Event, green: ev.SeedAlreadyGreen) -> TaskState:
     return changed(task, already_green=green.tests)
@@ -292,7 +297,8 @@ def _(task: TaskState, event: Event, submitted: ev.CaseSubmitted) -> TaskState:
         kept.append(_without_output(old))
     tail = verification_tail(task.attempt.last_edit, event.scope.iter or 0)
     task = with_attempt(task, milestones=(*kept, event), review=None, last_edit=0)
-    return changed(task, submitted=submitted, verification_tail=task.verification_tail + tail)
+    tail += task.verification_tail
+    return changed(task, submitted=submitted, verification_tail=tail, steered=None)
 
 
 def _without_output(event: Event) -> Event:

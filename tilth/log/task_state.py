@@ -21,6 +21,7 @@ from tilth.log.events import (
     EvaluatorTool,
     EvaluatorVerdict,
     Event,
+    GateSteered,
     LandingRefused,
     ModelCall,
     MutantsTried,
@@ -214,6 +215,8 @@ class TaskState:
     # Iterations between the last edit and the case made for it, over all cases of the task.
     verification_tail: int = 0
     tampered: tuple[SeedTampered, ...] = ()
+    # What its last case does to what steers a gate, or was proven by.
+    steered: GateSteered | None = None
     already_green: tuple[str, ...] = ()
     # What the last review was told that its diff does not show.
     unshown: tuple[str, ...] = ()

@@ -253,6 +253,7 @@ class Parts:
             cores=1 if room else cores_here(),
             room=room,
             mask=self.mask,
+            start=session.start_commit,
         )
         gate.worker_home = places.home
         return gate

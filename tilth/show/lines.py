@@ -202,6 +202,16 @@ def _(tampered: ev.SeedTampered, now: Progress) -> Iterator[Note]:
 
 
 @lines.register
+def _(steered: ev.GateSteered, now: Progress) -> Iterator[Note]:
+    if steered.files:
+        text = f"STEERING: the change reaches what steers a gate: {', '.join(steered.files)}"
+        yield Note("warning", text, LOUD, HEED, steered.notes)
+    else:
+        text = f"proven by what an earlier task changed: {', '.join(steered.earlier)}"
+        yield Note("warning", text, WARN, HEED, steered.notes)
+
+
+@lines.register
 def _(green: ev.SeedAlreadyGreen, now: Progress) -> Iterator[Note]:
     text = f"ALREADY GREEN: passes before any work, so it proves nothing: {', '.join(green.tests)}"
     yield Note("warning", text, LOUD, HEED)

@@ -10,7 +10,7 @@ from tilth.contract.left_out import left_out_notes
 from tilth.contract.prd import Plan
 from tilth.contract.verdict import LedgerEntry, RejectionCategory, harness_reject
 from tilth.gate.findings import Validation
-from tilth.log.events import CaseSubmitted, SeedTampered
+from tilth.log.events import CaseSubmitted, GateSteered, SeedTampered
 from tilth.model.messages import ToolCall
 from tilth.task.attempt import Attempt, Green, OpenReview, Snapshot, Submission
 from tilth.task.bench import Bench
@@ -107,5 +107,7 @@ def validate(bench: Bench, attempt: Attempt, plan: Plan, submission: Submission)
         attempt.tell(validator_run(bench, report, phase="case", tree=submission.tree))
     if validation.tampered:
         attempt.emit(SeedTampered(files=validation.tampered, notes=validation.notes))
+    if validation.steering:
+        attempt.emit(GateSteered(**dict(validation.steering)))
     notes = (*validation.notes, *left_out_notes(submission.left_out))
     return validation.model_copy(update={"notes": notes})

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from support.gate_project import ADD_TEST, RIGHT, SEED, WRONG, Project, report, task
 
+from tilth.contract.prd import Status
+
 CONFTEST = "tests/conftest.py"
 WRAPPER = """\
 import pytest
@@ -57,6 +59,14 @@ def test_a_hook_that_runs_tests_itself_is_refused_by_name_even_by_permission(
     assert "may not be added, whatever a task may change" in said
 
 
+def test_a_hook_that_only_looks_passes_by_permission_and_is_named(project: Project) -> None:
+    validation = project.tried({"calc.py": RIGHT, CONFTEST: HONEST})
+    assert validation.passed, validation.render()
+    assert validation.steering.files == (CONFTEST,)
+    assert f"{CONFTEST}: it steers the gate; it was added by permission" in validation.notes[0]
+    assert "decide about tests: pytest_runtest_makereport of " in validation.notes[1]
+
+
 def test_the_projects_own_tests_run_with_the_hooks_that_may_be_added(tmp_path: Path) -> None:
     own = "def test_it():\n    assert True\n"
     base = {SEED: ADD_TEST, "calc.py": "x = 1\n", "tests/test_own.py": own}
@@ -74,3 +84,21 @@ def test_the_projects_own_tests_run_with_the_hooks_that_may_be_added(tmp_path: P
 def test_a_report_that_is_made_better_afterwards_is_refused(project: Project) -> None:
     validation = project.tried({"calc.py": WRONG, CONFTEST: FORGED})
     assert f"the report of {SEED}::test_add" in report(validation, "pytest").output
+
+
+def test_a_later_task_is_told_of_the_hooks_that_were_added_before_it(tmp_path: Path) -> None:
+    files = {SEED: ADD_TEST, "calc.py": "x = 1\n", "conftest.py": HONEST}
+    done = task(2, Status.DONE, may_change=(CONFTEST,))
+    project = Project(tmp_path / "p", files, task(), done)
+    start = project.base
+    own = HONEST.replace("item.report", "item.last_report")
+    project.base = project.repo.commit_files({CONFTEST: own})
+    project.workspace.restore(project.base)
+    baseline = project.baseline(start=start)
+    validation = project.tried({"calc.py": RIGHT}, baseline=baseline, start=start)
+    assert validation.passed, validation.render()
+    assert validation.steering.earlier == (CONFTEST,)
+    file, hooks = validation.notes
+    assert file.startswith(f"{CONFTEST}: it steers the gate; it was added earlier")
+    # What the project had from the start is no news.
+    assert hooks.count("pytest_runtest_makereport") == 1

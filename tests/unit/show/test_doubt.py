@@ -24,7 +24,7 @@ from support.event_samples import (
 from tilth.contract.operator_word import Verb
 from tilth.contract.prd import Plan
 from tilth.contract.verdict import Decision
-from tilth.log.events import OperatorSpoke, Payload, SessionStart, TaskDone
+from tilth.log.events import GateSteered, OperatorSpoke, Payload, SessionStart, TaskDone
 from tilth.log.state import SessionState, apply
 from tilth.model.messages import Role
 from tilth.show.doubt import WEIGHTS, Doubt, Ground, Landed, doubts
@@ -95,6 +95,8 @@ def test_a_task_nothing_speaks_against_has_no_doubt() -> None:
         (Ground.NOT_EVALUATED, 1, [done(evaluated=False, verdict="not-evaluated")]),
         (Ground.UNREAD_VERDICT, 1, [done(evaluated=False, verdict="unparsed")]),
         (Ground.TAMPERING, 1, [SAMPLES["seed_tampered"], SAMPLES["seed_tampered"], DONE]),
+        (Ground.STEERING, 1, [case(), SAMPLES["gate_steered"], DONE]),
+        (Ground.STEERED_BEFORE, 1, [case(), GateSteered(earlier=("conftest.py",)), DONE]),
         (Ground.ALREADY_GREEN, 1, [SAMPLES["seed_already_green"], DONE]),
         (Ground.UNSURE, 2, [case(uncertainties=("a", "b")), DONE]),
         (Ground.WORK_AROUND, 1, [case(work_arounds=("a",)), DONE]),
@@ -142,6 +144,10 @@ def test_what_the_evaluator_was_not_shown_is_told_once_and_whole() -> None:
 
 def test_only_the_last_review_says_what_was_not_shown() -> None:
     assert doubt_after(*reviewed("a.txt (+9 -0)"), *reviewed(), DONE) == Doubt()
+
+
+def test_steering_that_a_later_case_takes_back_speaks_against_nothing() -> None:
+    assert doubt_after(case(), SAMPLES["gate_steered"], case(), verdict(score=95), DONE) == Doubt()
 
 
 def test_a_ground_is_counted_so_often_at_most_and_every_reason_is_shown() -> None:

@@ -58,6 +58,7 @@ _KINDS = {
     "blocker_raised": Actor.EVALUATOR,
     "validator_run": Actor.GATE,
     "seed_tampered": Actor.GATE,
+    "gate_steered": Actor.GATE,
     "seed_already_green": Actor.GATE,
     "probe_run": Actor.GATE,
     "probe_failed": Actor.GATE,

@@ -40,6 +40,7 @@ ROUND_TYPES = frozenset(
         "case_parse_error",
         "validator_run",
         "seed_tampered",
+        "gate_steered",
         "mutants",
         "probe_run",
         "probe_failed",

@@ -1,0 +1,111 @@
+"""A night in which what steers the gate is changed: evaluator, person and report are told."""
+
+from __future__ import annotations
+
+import pytest
+from support.flow_site import Run, Site, accept, solve, submit, task, write
+
+PERMITTED = ["tests/conftest.py"]
+CONFTEST = """\
+import pytest
+
+
+@pytest.hookimpl({how})
+def {hook}({arguments}):
+    {body}
+"""
+IN_PLACE = CONFTEST.format(
+    how="tryfirst=True", hook="pytest_pyfunc_call", arguments="pyfuncitem", body="return True"
+)
+LOOKS = CONFTEST.format(
+    how="wrapper=True", hook="pytest_runtest_call", arguments="item", body="return (yield)"
+)
+OWN_GATE = """\
+defaults = false
+
+[validators.lint]
+command = "python tools/lint.py"
+"""
+
+
+def first_look(run: Run) -> str:
+    text = (run.session / "report.md").read_text(encoding="utf-8")
+    return text.partition("## What to look at first\n\n")[2].partition("\n## ")[0]
+
+
+@pytest.fixture(scope="module")
+def permitted(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """Have one task change a conftest by permission, and another build on it."""
+    site = Site.make(tmp_path_factory.mktemp("permitted"))
+    return site.run(
+        site.bundle(1, 2, tasks=[task(1, may_change=PERMITTED), task(2)]),
+        worker=[
+            write("feature1.py", "def add1(x):\n    return 0\n")
+            + write("tests/conftest.py", IN_PLACE)
+            + submit(1),
+            solve(1) + write("tests/conftest.py", LOOKS) + submit(1),
+            solve(2) + submit(2),
+        ],
+        evaluator=[accept(score=95), accept(score=95)],
+    )
+
+
+def test_a_hook_that_runs_tests_itself_never_comes_before_the_evaluator(permitted: Run) -> None:
+    assert permitted.code == 0
+    assert len(permitted.asked("evaluator")) == 2
+    told = permitted.last_user_text("worker", 1)
+    assert "the project replaced what its tests rely on: hook pytest_pyfunc_call of " in told
+    assert "use a fixture, or a plugin that is installed" in told
+
+
+def test_the_evaluator_reads_what_was_changed_by_permission(permitted: Run) -> None:
+    told = permitted.last_user_text("evaluator", 0)
+    assert "- tests/conftest.py: it steers the gate; it was added by permission of the plan" in told
+    assert "It adds hooks that decide about tests: pytest_runtest_call of " in told
+    assert "Nothing was found." not in told
+
+
+def test_the_evaluator_of_a_later_task_reads_what_an_earlier_one_changed(permitted: Run) -> None:
+    told = permitted.last_user_text("evaluator", 1)
+    assert "tests/conftest.py: it steers the gate; it was added earlier in this session" in told
+    assert "by permission (T-001), and the gate of this task ran with that" in told
+    assert "Since the session began it has hooks that decide about tests: pytest_runtest_" in told
+
+
+def test_the_person_is_told_and_the_report_counts_it(permitted: Run) -> None:
+    refused, changed, later = permitted.of("gate_steered")
+    assert refused["files"] == changed["files"] == PERMITTED
+    assert (later["files"], later["earlier"]) == ([], PERMITTED)
+    first, second = first_look(permitted).splitlines()[:2]
+    assert "**T-001**" in first
+    assert "doubt 20: it changes what steers a gate: tests/conftest.py" in first
+    assert "doubt 10: proven by what an earlier task changed of the gate: tests/conft" in second
+
+
+@pytest.fixture(scope="module")
+def own_gate(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """Have the project's own validators in the place of the gate's, and both changed."""
+    lint = "import sys\n\nsys.exit(1)\n"
+    files = {"tilth.toml": OWN_GATE, "tools/lint.py": lint}
+    site = Site.make(tmp_path_factory.mktemp("own"), files)
+    return site.run(
+        site.bundle(1),
+        worker=[
+            solve(1)
+            + write("tools/lint.py", "import sys\n\nsys.exit(0)\n")
+            + write("tilth.toml", "defaults = false\n")
+            + submit(1)
+        ],
+        evaluator=[accept(score=95)],
+    )
+
+
+def test_a_changed_program_of_a_validator_and_a_changed_configuration_are_named(
+    own_gate: Run,
+) -> None:
+    assert own_gate.code == 0
+    told = own_gate.last_user_text("evaluator", 0)
+    assert "tools/lint.py: the validator `lint` runs it or goes by it, and it was changed" in told
+    assert "tilth.toml: it says what the gates of later sessions run" in told
+    [steered] = own_gate.of("gate_steered")
+    assert steered["files"] == ["tilth.toml", "tools/lint.py"]
