@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from support.flow_site import Run, Site, accept, solve, submit, task, write
 
@@ -109,3 +111,26 @@ def test_a_changed_program_of_a_validator_and_a_changed_configuration_are_named(
     assert "tilth.toml: it says what the gates of later sessions run" in told
     [steered] = own_gate.of("gate_steered")
     assert steered["files"] == ["tilth.toml", "tools/lint.py"]
+
+
+def test_seed_tests_that_were_not_run_are_not_told_as_if_they_were(own_gate: Run) -> None:
+    told = own_gate.last_user_text("evaluator", 0)
+    assert "The seed tests were not run by the gate" in told
+    assert "This task has no seed test" not in told
+    [start] = own_gate.of("session_start")
+    assert start["defaults_left_out"] == ["ruff", "pytest", "suite"]
+    assert start["own_validators"] == ["lint"]
+    assert "seed_already_green" not in own_gate.types
+
+
+def test_the_start_says_that_no_seed_test_is_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    site = Site.make(tmp_path, {"tilth.toml": "defaults = false\n"})
+    run = site.run(site.bundle(1), worker=[solve(1) + submit(1)], evaluator=[accept(score=95)])
+    said = " ".join(capsys.readouterr().out.split())
+    assert said.count("NO SEED TEST IS RUN: the project's configuration takes the place of") == 1
+    assert "it names no validator of its own, so none is run" in said
+    told = run.last_user_text("evaluator", 0)
+    assert "No mechanical check was run on this change" in told
+    assert "doubt 20: the gate ran no seed test" in first_look(run)

@@ -38,6 +38,9 @@ from tilth.config.settings import BY_FIELD
 
 PYPROJECT = "pyproject.toml"
 TILTH_TOML = "tilth.toml"
+# The default validator that runs the seed tests, among all of them.
+SEED_RUN = "pytest"
+DEFAULT_VALIDATORS = ("ruff", SEED_RUN, "suite")
 _PREFIX = ("tool", "tilth")
 
 _NOT_THE_REPOSITORYS = re.compile(
@@ -72,6 +75,12 @@ class ProjectFacts(Value):
     context_files: tuple[str, ...] | None = None
     setup: tuple[str, ...] = ()
     file: str = PYPROJECT
+
+    @property
+    def defaults_left_out(self) -> tuple[str, ...]:
+        """Name the default validators that are left out, or that one of its own stands for."""
+        own = {validator.name for validator in self.validators}
+        return tuple(name for name in DEFAULT_VALIDATORS if self.replace_defaults or name in own)
 
     def place_of(self, key: str) -> str:
         """Say where in the repository a key stands."""

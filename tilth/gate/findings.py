@@ -14,6 +14,15 @@ from tilth.base.values import Value
 Ending = Literal["passed", "failed", "error", "skipped", "xfailed"]
 
 _MOST_NAMED = 30
+_LEFT_OUT = (
+    "The seed tests were not run by the gate, neither before the change nor on it: the project's "
+    "configuration takes the place of its default validators. Nothing shows that they were red or "
+    "that they are green, unless a validator of the project says so above."
+)
+_NO_CHECK = (
+    "No mechanical check was run on this change: the project's configuration leaves out the "
+    "default validators and names none of its own."
+)
 
 
 class NotRun(StrEnum):
@@ -98,7 +107,8 @@ class Baseline(Value):
     `red_elsewhere` and `skipped` name tests that the worker is not blamed for, `replaced` the parts
     of pytest that the project replaces anyway, `hooks` those of pytest that are in force.
     `violations` counts ruff's findings by `path|code|message`. `suite` is what the project's own
-    tests did, and `suite_report` how they went if they were run for this baseline.
+    tests did, and `suite_report` how they went if they were run for this baseline. Where the
+    project's configuration takes the place of the gate's own run, `seeds_left_out` is true.
     """
 
     report: ValidatorReport | None = None
@@ -111,6 +121,7 @@ class Baseline(Value):
     violations: Mapping[str, int] = {}
     suite: SuiteRecord | None = None
     suite_report: ValidatorReport | None = None
+    seeds_left_out: bool = False
 
     @property
     def was_green(self) -> bool:
@@ -119,6 +130,8 @@ class Baseline(Value):
 
     def render(self) -> str:
         """Say what the seed tests did on the untouched base."""
+        if self.seeds_left_out:
+            return _LEFT_OUT
         if self.report is None:
             return "This task has no seed test: nothing was red before the work."
         red = [result.line() for result in self.results if result.is_red]
@@ -174,6 +187,8 @@ class Validation(Value):
         for report in self.reports:
             heading = f"## {report.name}: {'passed' if report.passed else 'FAILED'}"
             parts.append(f"{heading}\n{report.output.strip()}".strip())
+        if not self.reports:
+            parts.append(_NO_CHECK)
         return "\n\n".join(parts)
 
 

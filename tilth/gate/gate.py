@@ -120,8 +120,9 @@ class Gate:
         red = self._red_elsewhere(proof, run)
         known = run or self._reference(proof)
         found = {"replaced": known.interference, "hooks": known.hooks} if known else {}
+        left_out = bool(proof.seeds.own) and not self._is_default(PYTEST)
         return baseline_of(proof.seeds, report, run, red, violations).model_copy(
-            update={**found, **self._suite_before(proof)}
+            update={**found, **self._suite_before(proof), "seeds_left_out": left_out}
         )
 
     def baseline_onto(self, task: Task, plan: Plan, base: str, known: Baseline) -> Baseline:
@@ -251,8 +252,7 @@ class Gate:
         return shadows(before, after, roots, self._importable or Importable())
 
     def _is_default(self, name: str) -> bool:
-        named = {validator.name for validator in self._facts.validators}
-        return not self._facts.replace_defaults and name not in named
+        return name not in self._facts.defaults_left_out
 
     def _notes(self, proof: Proof) -> tuple[str, ...]:
         untested = [] if proof.seeds.own else [f"{proof.task.id}: {NO_TEST}"]

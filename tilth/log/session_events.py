@@ -29,6 +29,9 @@ class Judging(Value):
     unknown_reviewers: tuple[str, ...] = ()
     # The open tasks that no acceptance test stands behind.
     untested: tuple[str, ...] = ()
+    # The default validators that the project's configuration takes the place of, and its own.
+    defaults_left_out: tuple[str, ...] = ()
+    own_validators: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, start: SessionStart) -> Judging:
@@ -38,7 +41,12 @@ class Judging(Value):
 
 class SessionStart(Payload):
     synced: ClassVar[bool] = True
-    sparse: ClassVar[tuple[str, ...]] = ("until", "spend_leftovers")
+    sparse: ClassVar[tuple[str, ...]] = (
+        "until",
+        "spend_leftovers",
+        "defaults_left_out",
+        "own_validators",
+    )
     type: Literal["session_start"] = "session_start"
     schema_version: int = SCHEMA_VERSION
     tilth_version: str
@@ -62,6 +70,9 @@ class SessionStart(Payload):
     same_reviewers: tuple[str, ...] = ()
     # The open tasks that no acceptance test stands behind.
     untested: tuple[str, ...] = ()
+    # The default validators that the project's configuration takes the place of, and its own.
+    defaults_left_out: tuple[str, ...] = ()
+    own_validators: tuple[str, ...] = ()
     base_branch: str | None = None
     # The user's own deadline, in the place of the wall-clock cap.
     until: str | None = None

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from tilth.config.project import SEED_RUN
 from tilth.contract.prd import Plan
 from tilth.model.messages import Role
 from tilth.model.reviewers import is_same_model
@@ -33,6 +34,8 @@ class Ground:
     same_model: bool = False
     measured: bool = True
     untested: tuple[str, ...] = ()
+    # Whether the gate itself runs the seed tests.
+    runs_seeds: bool = True
     # How many tasks are worked on at once although none says what it depends on.
     undeclared: int = 0
     suite_s: float | None = None
@@ -51,6 +54,8 @@ def hindrances(ground: Ground) -> Iterator[str]:
     if ground.untested:
         what = "task has" if len(ground.untested) == 1 else "tasks have"
         yield f"{len(ground.untested)} {what} no seed test ({', '.join(ground.untested)})"
+    if not ground.runs_seeds:
+        yield "the project's configuration leaves out the gate's run of the seed tests"
     if ground.undeclared:
         yield (
             f"{ground.undeclared} jobs, but no task says what it depends on: all begin from the "
@@ -85,6 +90,7 @@ def _ground(parts: Parts, plan: Plan, tests: tuple[str, ...]) -> Ground:
         same_model=bool(worker and evaluator and is_same_model(evaluator, worker)),
         measured=evaluator is None or _all_measured(parts, evaluator.model),
         untested=() if parts.facts.replace_defaults else plan.untested(tests),
+        runs_seeds=SEED_RUN not in parts.facts.defaults_left_out,
         undeclared=_undeclared(plan, settings.jobs),
         suite_s=last_suite_s(settings, str(parts.source.root)),
         free_bytes=_free(settings.sessions_dir),

@@ -132,6 +132,8 @@ def start_event(parts: Parts, session: Session) -> SessionStart:
         unknown_reviewers=parts.panel.unknown,
         same_reviewers=parts.panel.same_as(worker),
         untested=() if has_own else plan.untested(os.listdir(session.seed_tests)),
+        defaults_left_out=parts.facts.defaults_left_out,
+        own_validators=tuple(each.name for each in parts.facts.validators),
         until=parts.schedule.until,
         spend_leftovers=parts.schedule.spend_leftovers,
     )

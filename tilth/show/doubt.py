@@ -14,9 +14,11 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from tilth.base.values import Value
+from tilth.config.project import SEED_RUN
 from tilth.contract.outcomes import FailReason
 from tilth.contract.prd import Plan
 from tilth.contract.verdict import Proof
+from tilth.log.events import Judging, SessionStart
 from tilth.log.state import SessionState
 from tilth.log.task_state import TaskOutcome, TaskState
 from tilth.show.endings import TaskEnding, ending_of
@@ -30,6 +32,7 @@ DOUBTFUL = 20
 
 
 _NO_ONE = "by no one but TILTH_ON_EXHAUSTED=accept"
+_NOT_RUN = "the gate ran no seed test: the project's configuration takes the place of its defaults"
 
 
 class Ground(StrEnum):
@@ -54,6 +57,7 @@ class Ground(StrEnum):
     UNPROVEN = "unproven"
     CONTRADICTED = "contradicted"
     NO_SEED_TEST = "no_seed_test"
+    SEED_NOT_RUN = "seed_not_run"
     SUPPRESSION = "suppression"
     LARGE_DIFF = "large_diff"
     CUT_DIFF = "cut_diff"
@@ -87,6 +91,7 @@ WEIGHTS: Mapping[Ground, Weight] = {
     Ground.UNPROVEN: Weight(5, 4),
     Ground.CONTRADICTED: Weight(15),
     Ground.NO_SEED_TEST: Weight(20),
+    Ground.SEED_NOT_RUN: Weight(20),
     Ground.SUPPRESSION: Weight(5, 4),
     Ground.LARGE_DIFF: Weight(3, 5),
     Ground.CUT_DIFF: Weight(15),
@@ -129,7 +134,7 @@ class _Found(NamedTuple):
 
 def doubts(state: SessionState, plan: Plan, landed: Mapping[str, Landed]) -> Mapping[str, Doubt]:
     """Give the doubt about every task of the plan that has ended, or was caught tampering."""
-    untested = _untested(state)
+    untested, left_out = _untested(state), _leaves_out_seeds(state)
     found: dict[str, list[_Found]] = {}
     for task_id in [task.id for task in plan.tasks]:
         task = state.task(task_id)
@@ -140,6 +145,8 @@ def doubts(state: SessionState, plan: Plan, landed: Mapping[str, Landed]) -> Map
             found[task_id].append(
                 _Found(Ground.NO_SEED_TEST, "no acceptance test stands behind it")
             )
+        if left_out:
+            found[task_id].append(_Found(Ground.SEED_NOT_RUN, _NOT_RUN))
         found[task_id] += _of_the_commit(landed.get(task_id), task)
     own = {task_id: _sum(grounds).points for task_id, grounds in found.items()}
     for planned in plan.tasks:
@@ -297,8 +304,17 @@ def _of_the_commit(landed: Landed | None, task: TaskState) -> Iterator[_Found]:
 
 
 def _untested(state: SessionState) -> frozenset[str]:
-    said = [*(state.start.untested if state.start else ())]
+    return frozenset(name for said in _told(state) for name in said.untested)
+
+
+def _leaves_out_seeds(state: SessionState) -> bool:
+    return any(SEED_RUN in said.defaults_left_out for said in _told(state))
+
+
+def _told(state: SessionState) -> Iterator[SessionStart | Judging]:
+    """Give what every start has said about how work is judged."""
+    if state.start is not None:
+        yield state.start
     for start in state.starts:
         if start.resume and start.resume.judging:
-            said += start.resume.judging.untested
-    return frozenset(said)
+            yield start.resume.judging

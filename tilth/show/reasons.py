@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tilth.config.project import SEED_RUN
 from tilth.contract.outcomes import FreshReason, SetAside
 from tilth.log.events import Judging, SessionStart
 
@@ -40,11 +41,24 @@ def cautions(start: SessionStart | Judging) -> Iterator[str]:
         yield from _choices(start)
     else:
         yield "NO EVALUATOR: validators alone decide, and commits say not-evaluated"
+    yield from _left_out(start)
     if start.untested:
         them = "it" if len(start.untested) == 1 else "them"
         alone = f": only the evaluator stands behind {them}"
         left = alone if start.evaluate else f", and no evaluator stands behind {them} either"
         yield f"no acceptance test for {', '.join(start.untested)}{left}"
+
+
+def _left_out(start: SessionStart | Judging) -> Iterator[str]:
+    """Say that the gate runs no seed test, because the project's configuration says so."""
+    if SEED_RUN not in start.defaults_left_out:
+        return
+    own = f"its own validators decide ({', '.join(start.own_validators)})"
+    yield (
+        f"NO SEED TEST IS RUN: the project's configuration takes the place of "
+        f"{', '.join(start.defaults_left_out)}; "
+        + (own if start.own_validators else "it names no validator of its own, so none is run")
+    )
 
 
 def _choices(start: SessionStart | Judging) -> Iterator[str]:

@@ -36,9 +36,10 @@ from tilth.task.shown_change import ShownChange, shown_change
 
 ROUND_NOTE = (
     "Not asked of this change. It is round {round} of a task that was done before and that a "
-    "person sent back: the diff is against that work, which the acceptance tests pass already. "
+    "person sent back: the diff is against that work{passing} "
     "What counts is whether the person's concern is settled and the criteria still hold."
 )
+PASSING_NOTE = ", which the acceptance tests pass already."
 
 
 @dataclass(frozen=True)
@@ -109,9 +110,12 @@ def _view(
     bench: Bench, attempt: Attempt, submission: Submission, evidence: Evidence, *, can_look: bool
 ) -> EvaluatorView:
     task = attempt.task
-    red_to_green = attempt.baseline.render() if attempt.baseline else "Not known."
+    known = attempt.baseline
+    red_to_green = known.render() if known else "Not known."
     if task.round > 1:
-        red_to_green = ROUND_NOTE.format(round=task.round)
+        run = known is None or not known.seeds_left_out
+        passing = PASSING_NOTE if run else f". {red_to_green}"
+        red_to_green = ROUND_NOTE.format(round=task.round, passing=passing)
     return EvaluatorView(
         task=task,
         change=change_of(bench, attempt, submission.tree, submission.diff),

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from support.gate_project import ADD_TEST, RIGHT, SEED, WRONG, Project, report, task
 
-from tilth.contract.prd import Status
+from tilth.config.project import NamedValidator, ProjectFacts
+from tilth.contract.prd import Plan, Status
 
 CONFTEST = "tests/conftest.py"
 WRAPPER = """\
@@ -102,3 +103,23 @@ def test_a_later_task_is_told_of_the_hooks_that_were_added_before_it(tmp_path: P
     assert file.startswith(f"{CONFTEST}: it steers the gate; it was added earlier")
     # What the project had from the start is no news.
     assert hooks.count("pytest_runtest_makereport") == 1
+
+
+def test_seed_tests_that_the_configuration_leaves_out_are_said_to_be_so(project: Project) -> None:
+    bare = ProjectFacts(replace_defaults=True)
+    baseline = project.baseline(facts=bare)
+    assert baseline.report is None
+    assert baseline.render().startswith("The seed tests were not run by the gate")
+    project.write({"calc.py": WRONG})
+    said = project.validate(baseline, facts=bare).render()
+    assert said.startswith("No mechanical check was run on this change")
+    own = ProjectFacts(validators=(NamedValidator(name="pytest", command=("true",)),))
+    assert project.baseline(facts=own).seeds_left_out
+    assert not project.baseline().seeds_left_out
+
+
+def test_a_task_without_seed_tests_has_none_that_could_be_left_out(project: Project) -> None:
+    untested = task(7)
+    gate = project.gate(facts=ProjectFacts(replace_defaults=True))
+    baseline = gate.baseline(untested, Plan(tasks=(untested,)), project.base)
+    assert baseline.render() == "This task has no seed test: nothing was red before the work."

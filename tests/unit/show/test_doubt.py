@@ -109,6 +109,7 @@ def test_a_task_nothing_speaks_against_has_no_doubt() -> None:
         (Ground.CUT_DIFF, 1, [*reviewed("a.txt (+9 -0), in part", "b.py (+1 -0)"), DONE]),
         (Ground.LOW_SCORE, 3, [done(score=61)]),
         (Ground.NO_SEED_TEST, 1, [start(untested=("T-001",)), DONE]),
+        (Ground.SEED_NOT_RUN, 1, [start(defaults_left_out=("ruff", "pytest")), DONE]),
         (Ground.NEAR_REJECT, 1, [start(settings={"TILTH_EVAL_THRESHOLD": "90"}), DONE]),
     ],
 )
