@@ -146,6 +146,36 @@ def test_a_circle_of_links_ends(root: Path) -> None:
     assert follow(root / "x" / "below").real.is_relative_to(root)
 
 
+def test_a_place_inside_what_is_bound_is_refused_if_a_link_stands_there(root: Path) -> None:
+    bind = Bind(source=root / "other", target=root / "a" / "b", writable=True)
+    access = Access(binds=(bind,), readable=(root / "a" / "b" / "c",))
+    assert kinds(access)[str(root / "a/b/c")] is PlaceKind.READABLE
+
+    (root / "other" / "c").symlink_to(root / "home")
+    with pytest.raises(ToolError, match=r"other/c is a link where the sandbox needs a plain path"):
+        lay_out(access)
+
+
+def test_what_is_to_be_written_to_must_be_there(root: Path) -> None:
+    with pytest.raises(ToolError, match="gone does not exist"):
+        lay_out(Access(writable=(root / "gone",)))
+
+
+@pytest.mark.parametrize("text", ["{root}/home", "../home", "../other/../home"])
+def test_what_stands_behind_a_link_is_found_however_it_is_written(root: Path, text: str) -> None:
+    (root / "a" / "link").symlink_to(text.format(root=root))
+    assert follow(root / "a" / "link" / "tools").real == root / "home" / "tools"
+
+
+def test_a_path_lies_in_the_deepest_mount_above_it(root: Path) -> None:
+    layout = lay_out(Access(hidden=(root / "a",), writable=(root / "a" / "b",)))
+    covers = {
+        path: mount.kind if (mount := layout.cover(root / path)) else None
+        for path in ("a/x", "a/b/x/y", "other/x")
+    }
+    assert covers == {"a/x": PlaceKind.HIDDEN, "a/b/x/y": PlaceKind.WRITABLE, "other/x": None}
+
+
 def test_there_is_a_network_only_when_the_user_allows_it(root: Path) -> None:
     for allowed in (False, True):
         place = policy(root, network=allowed)
