@@ -65,11 +65,6 @@ def test_no_answer_lets_a_page_run_foreign_script(viewer: Viewer) -> None:
         "0.0.0.0:{port}",
         "",
         "127.0.0.1:{port}, example.org",
-        "127.0.0.1:1",
-        "localhost:80",
-        "127.0.0.1",
-        "127.0.0.1:",
-        "127.0.0.1:0{port}",
     ],
 )
 def test_a_foreign_host_is_refused_even_with_the_token(viewer: Viewer, host: str) -> None:
@@ -95,21 +90,6 @@ def test_its_own_names_and_origin_are_let_through(viewer: Viewer) -> None:
     own = f"http://127.0.0.1:{viewer.port}"
     assert viewer.ask("/data/overview", Origin=own).status == 200
     assert viewer.ask("/data/overview", Host=f"localhost:{viewer.port}").status == 200
-
-
-@pytest.mark.parametrize("site", ["cross-site", "same-site"])
-def test_another_page_cannot_ask_with_the_cookie_but_may_open_the_address(
-    viewer: Viewer, site: str
-) -> None:
-    """Cookies know no ports: a page of another port of this machine is the same site."""
-    cookie = f"tilth-{viewer.port}={viewer.token}"
-    for path in ("/", "/data/overview", "/data/stream"):
-        asked = viewer.ask(path, token=False, Cookie=cookie, Sec_Fetch_Site=site)
-        assert asked.status == 403
-    assert viewer.ask("/", Sec_Fetch_Site=site).status == 200
-    for own in ("same-origin", "none"):
-        asked = viewer.ask("/data/overview", token=False, Cookie=cookie, Sec_Fetch_Site=own)
-        assert asked.status == 200
 
 
 def test_without_the_token_nothing_is_told(viewer: Viewer) -> None:

@@ -6,6 +6,7 @@ an Origin must be the viewer's, and the token must be known. It reads headers an
 
 from __future__ import annotations
 
+import re
 import secrets
 from collections.abc import Mapping
 from http import HTTPStatus
@@ -17,10 +18,8 @@ from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-_OWN_NAMES = ("127.0.0.1", "localhost")
-_HTTP_PORT = 80
-# A page of another site, or of another port of this machine, may open the printed address alone.
-_ELSEWHERE = ("cross-site", "same-site")
+# Any port: a tunnel may lead here from another one.
+_OWN_HOST = re.compile(r"(127\.0\.0\.1|localhost)(:[0-9]{1,5})?", re.IGNORECASE)
 _PAGE_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
     "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -43,16 +42,15 @@ class Refusal(NamedTuple):
 
 
 class Key(NamedTuple):
-    """Hold the token that opens the viewer, the cookie it is kept in, and the viewer's port."""
+    """Hold the token that opens the viewer, and the name of the cookie it is kept in."""
 
     token: str
     cookie: str
-    port: int
 
     @classmethod
     def make(cls, port: int) -> Key:
         """Make a new one; cookies know no ports, so the name does."""
-        return cls(secrets.token_urlsafe(24), f"tilth-{port}", port)
+        return cls(secrets.token_urlsafe(24), f"tilth-{port}")
 
     def fits(self, given: str | None) -> bool:
         return given is not None and secrets.compare_digest(given.encode(), self.token.encode())
@@ -61,24 +59,14 @@ class Key(NamedTuple):
 def refusal(headers: Headers, query: bytes, key: Key) -> Refusal | None:
     """Say why a request is refused; None lets it through."""
     hosts, origins = headers.getlist("host"), headers.getlist("origin")
-    if len(hosts) != 1 or not _is_own(hosts[0], key.port):
+    if len(hosts) != 1 or not _OWN_HOST.fullmatch(hosts[0]):
         return Refusal(HTTPStatus.FORBIDDEN, "foreign Host: the viewer answers on loopback alone")
     if any(origin.lower() != f"http://{hosts[0].lower()}" for origin in origins):
         return Refusal(HTTPStatus.FORBIDDEN, "foreign Origin: the viewer answers its own page")
-    if key.fits(_in_query(query)):
-        return None
-    if headers.get("sec-fetch-site", "").lower() in _ELSEWHERE:
-        said = "asked for by another page: open the address that `tilth visualize` printed"
-        return Refusal(HTTPStatus.FORBIDDEN, said)
-    if not key.fits(_in_cookie(headers, key.cookie)):
+    if not key.fits(_in_query(query)) and not key.fits(_in_cookie(headers, key.cookie)):
         said = "no token: open the address that `tilth visualize` printed"
         return Refusal(HTTPStatus.UNAUTHORIZED, said)
     return None
-
-
-def _is_own(host: str, port: int) -> bool:
-    name, _, given = host.lower().partition(":")
-    return name in _OWN_NAMES and (given == str(port) or (not given and port == _HTTP_PORT))
 
 
 def _in_query(query: bytes) -> str | None:
