@@ -181,6 +181,22 @@ def test_a_wait_past_the_deadline_ends_the_night_as_the_wall_clock_would(site: S
     assert "--until" in stop["detail"]
 
 
+@pytest.mark.parametrize("until", [None, "2026-11-16T22:00:02Z"])
+def test_no_pause_before_another_try_outlasts_the_time(site: Site, until: str | None) -> None:
+    night = Night(site)
+    site.settings["TILTH_MAX_WALL_CLOCK_MINUTES"] = "0.02" if until is None else "10"
+    down = error(503, "down for a while", retry_after="3")
+    run = night.run(1, until=until, worker=[down, *works(1)], evaluator=accepts(1))
+    assert run.code == 3
+    assert night.clock.slept == 0
+    assert len(run.of("model_retry")) == 1
+    (stop,) = run.of("stop")
+    assert stop["reason"] == "wall_clock"
+    assert ("--until" if until else "TILTH_MAX_WALL_CLOCK_MINUTES") in stop["detail"]
+    site.settings["TILTH_MAX_WALL_CLOCK_MINUTES"] = "10"
+    assert night.resume(worker=works(1), evaluator=accepts(1)).code == 0
+
+
 def test_time_slept_counts_toward_the_deadline_alone(site: Site) -> None:
     night = Night(site, answer_s=60)
     site.settings["TILTH_MAX_WALL_CLOCK_MINUTES"] = "10"

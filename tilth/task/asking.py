@@ -84,7 +84,7 @@ def ask(account: Account, model: Model, conversation: Conversation, emit: Emit) 
         account.interrupt.check()
         check_caps(account)
         try:
-            turn = model.respond(conversation, _on_retry(conversation, emit))
+            turn = model.respond(conversation, _on_retry(account, conversation, emit))
             break
         except QuotaReached as reached:
             slept_s = wait_for_quota(account, model, conversation.role, reached, emit, slept_s)
@@ -105,12 +105,19 @@ def ask(account: Account, model: Model, conversation: Conversation, emit: Emit) 
     return turn
 
 
-def check_stop(account: Account) -> None:
-    """Hear between two steps of an answer that a person or the clock says stop."""
+def check_stop(account: Account, pause_s: float = 0) -> None:
+    """Hear between two steps of an answer that a person or the clock says stop.
+
+    What would come only after a pause that is longer than the time left is not waited for.
+    """
     account.interrupt.check()
     for reading in _readings(account):
-        if reading.reached and reading.reason == StopReason.WALL_CLOCK:
+        if reading.reason != StopReason.WALL_CLOCK:
+            continue
+        if reading.reached:
             raise CapReached(reading.reason, _cap_message(reading))
+        if reading.used + pause_s / 60 >= reading.limit:
+            raise CapReached(reading.reason, _pause_message(reading, pause_s))
 
 
 def _readings(account: Account) -> tuple[CapReading, ...]:
@@ -141,8 +148,15 @@ def _cap_message(reading: CapReading) -> str:
     return f"{reading.used:g} of {reading.limit:g} is used; raise {reading.setting} to go on"
 
 
-def _on_retry(conversation: Conversation, emit: Emit) -> OnRetry:
-    """Record every failed try at one call."""
+def _pause_message(reading: CapReading, pause_s: float) -> str:
+    late = f"the model does not answer, and the next try in {pause_s:.0f} s would be after"
+    if reading.setting == UNTIL:
+        return f"{late} the time given by --until; go on with `tilth resume`, with a later --until"
+    return f"{late} {reading.limit:g} minutes; raise {reading.setting} to go on"
+
+
+def _on_retry(account: Account, conversation: Conversation, emit: Emit) -> OnRetry:
+    """Record every failed try at one call; no pause before the next one outlasts the time."""
 
     def record(notice: RetryNotice) -> None:
         emit(
@@ -154,6 +168,7 @@ def _on_retry(conversation: Conversation, emit: Emit) -> OnRetry:
                 delay_s=notice.delay_s,
             )
         )
+        check_stop(account, notice.delay_s)
 
     return record
 
