@@ -21,8 +21,8 @@ from tilth.base.errors import (
     fault_line,
 )
 from tilth.config.settings import OnExhausted
-from tilth.contract.case import RAISE_BLOCKER, SUBMIT_CASE, Case, parse_case
-from tilth.contract.ledger_text import format_reject_feedback
+from tilth.contract.case import CONTROL_TOOLS, RAISE_BLOCKER, Case, parse_case
+from tilth.contract.ledger_text import format_reject_feedback, place_in
 from tilth.contract.outcomes import FailReason, StopReason, TaskEnd
 from tilth.contract.prd import Plan, Status, Task
 from tilth.contract.rules import Rules
@@ -30,7 +30,7 @@ from tilth.contract.verdict import LedgerEntry
 from tilth.log.events import CaseParseError, LandingRefused, Nudge
 from tilth.log.task_state import RedTree
 from tilth.model.messages import ToolCall, ToolResult, Turn
-from tilth.task import landing, rejection, review
+from tilth.task import hearing, landing, rejection, review
 from tilth.task.asking import ask, check_caps, check_stop
 from tilth.task.attempt import Attempt, Green, OpenReview, Snapshot, Submission
 from tilth.task.bench import Bench, RunContext
@@ -51,7 +51,6 @@ from tilth.task.evaluator_tools import EvaluatorTools
 from tilth.task.evidence import gather
 from tilth.task.failed_case import answer_again, keep_red
 from tilth.task.foresight import foresee
-from tilth.task.hearing import deliver, hear, hear_for, hear_stop, hear_verdict
 from tilth.task.landing_turn import (
     OnTip,
     judged_again,
@@ -70,7 +69,6 @@ from tilth.task.second_opinion import seek_opinion
 from tilth.task.tool_turns import give_result, run_tool
 
 QUIET_TURNS = 3
-CONTROL_TOOLS = frozenset({SUBMIT_CASE.name, RAISE_BLOCKER.name})
 
 
 def run(context: RunContext, open_bench: Callable[[], Work]) -> Ending:
@@ -89,7 +87,7 @@ def run(context: RunContext, open_bench: Callable[[], Work]) -> Ending:
         halt = Halt(StopReason.PROVIDER_FAILURE, str(error))
     except (Interrupted, KeyboardInterrupt):
         halt = Halt(StopReason.INTERRUPTED, "stopped by the user")
-        hear_stop(context)
+        hearing.hear_stop(context)
     except (WorkspaceError, DiskError, UserError) as error:
         halt = Halt(StopReason.ERROR, str(error))
     # The loop's edge: whatever goes wrong in a night, the record says that it stopped and why.
@@ -102,7 +100,7 @@ def _work(bench: Bench, reattached: Attempt | None) -> Halt:
     """Take one task after another until none is left that can be worked on."""
     failed: list[Task] = []
     while True:
-        hear(bench, reattached)
+        hearing.hear(bench, reattached)
         plan = bench.record.plan
         task = reattached.task if reattached else plan.next_pending()
         if task is None:
@@ -127,7 +125,7 @@ def _work_in_lanes(bench: Bench, lanes: Lanes) -> Halt:
     """
     with Crew(bench.interrupt) as crew:
         while True:
-            hear_for(bench, crew.busy, landing=bool(lanes.landing))
+            hearing.hear_for(bench, crew.busy, landing=bool(lanes.landing))
             plan = bench.record.plan
             held = {task.id for task in plan.tasks if bench.words.come_before(task)}
             resting = {*crew.busy, *crew.over, *held}
@@ -189,8 +187,8 @@ def _run_task(
 
 
 def _next_turn(bench: Bench, attempt: Attempt) -> Turn:
-    hear(bench, attempt)
-    deliver(attempt)
+    hearing.hear(bench, attempt)
+    hearing.deliver(attempt)
     emit = attempt.emit.bind(iter=attempt.iterations + 1, span_id=bench.new_id())
     turn = ask(bench, bench.worker, attempt.conversation, emit)
     # Counted once there is an answer: a call that failed has cost the task nothing.
@@ -208,6 +206,7 @@ def _close(bench: Bench, attempt: Attempt, end: TaskEnd) -> FailReason | None:
         return end.failure
     may_accept = bench.settings.on_exhausted is OnExhausted.ACCEPT
     exhausted = end.failure in (FailReason.ITER_CAP, FailReason.EVALUATOR_CAP)
+    may_accept = may_accept and not hearing.is_sent_back(bench, attempt)
     if may_accept and exhausted and attempt.green is not None:
         landing.force_accept(bench, attempt, attempt.green, end.failure)
         return None
@@ -261,6 +260,12 @@ def _nudge(attempt: Attempt, turn: Turn) -> TaskEnd | None:
 
 
 def _hear(bench: Bench, attempt: Attempt, plan: Plan, call: ToolCall) -> ToolResult | TaskEnd:
+    """Hear a case or blocker, unless what a person has said is the answer to it."""
+    ruled = hearing.hear_before(bench, attempt, call.id)
+    if ruled is not None and not ruled.accepted:
+        return _act_on(bench, attempt, call, None, ruled)
+    if ruled is None and call.id in attempt.held:
+        return hearing.hold(bench, attempt, call)
     if call.name == RAISE_BLOCKER.name:
         return hear_blocker(bench, attempt, call)
     return _hear_case(bench, attempt, plan, call)
@@ -270,8 +275,6 @@ def _hear_case(bench: Bench, attempt: Attempt, plan: Plan, call: ToolCall) -> To
     """Take a case through its gates: empty diff, parse, same tree, proof, verdict."""
     left, attempt.open_review = attempt.open_review, None
     ruled = attempt.ruled.pop(call.id, None)
-    if ruled is not None and not ruled.accepted:
-        return _act_on(bench, attempt, call, None, ruled)
     seen = snapshot(bench, attempt)
     if left is not None and ruled is None and (left.call_id, left.tree) == (call.id, seen.tree):
         return _judge(bench, attempt, call, resubmitted(bench, attempt, left), left)
@@ -304,10 +307,12 @@ def _hear_case(bench: Bench, attempt: Attempt, plan: Plan, call: ToolCall) -> To
         review.record(bench, attempt, call.id, found)
         return _act_on(bench, attempt, call, case, found)
     landing.move(bench, attempt, Status.PENDING_EVAL)
-    if not bench.settings.evaluate:
-        landing.land(bench, attempt, attempt.green, verdict=landing.NOT_EVALUATED, score=None)
-        return TaskEnd()
-    return _judge(bench, attempt, call, submission, found)
+    if bench.settings.evaluate:
+        return _judge(bench, attempt, call, submission, found)
+    if (entry := hearing.hear_verdict(bench, attempt, call.id)) is not None:
+        return _act_on(bench, attempt, call, case, entry)
+    landing.land(bench, attempt, attempt.green, verdict=landing.NOT_EVALUATED, score=None)
+    return TaskEnd()
 
 
 def _judge(
@@ -318,10 +323,10 @@ def _judge(
     by: Evidence | OpenReview,
 ) -> ToolResult | TaskEnd:
     """Have a case judged and act on it; a person's word ends the review under way."""
-    entry = hear_verdict(bench, attempt, call.id)
+    entry = hearing.hear_verdict(bench, attempt, call.id)
     if entry is None:
         judged = _evaluator_task(bench, attempt, submission, by)
-        entry = hear_verdict(bench, attempt, call.id)
+        entry = hearing.hear_verdict(bench, attempt, call.id)
         if entry is None:
             review.record(bench, attempt, call.id, judged)
             entry = judged
@@ -388,7 +393,8 @@ def _act_on(
     if (end := rejection.end_of(bench, attempt, entry, ledger)) is not None:
         return end
     probed = bench.evidence.probed(entry.tree, entry.probe or "")
-    feedback = format_reject_feedback(entry, len(ledger) - 1, probed.output if probed else "")
+    printed = probed.output if probed else ""
+    feedback = format_reject_feedback(entry, place_in(ledger, entry), printed)
     result = give_result(bench, attempt, call, feedback, is_error=True)
     rejection.require_readable(attempt)
     return result

@@ -13,6 +13,7 @@ from support.messages_api import Reply, Request
 from support.replays import say_of
 from support.words import UNREACHED, words_in
 
+from tilth.base.errors import UserError
 from tilth.contract.operator_word import Verb
 from tilth.session.speaking import Draft
 from tilth.show.words import say_word
@@ -129,3 +130,18 @@ def test_a_word_that_was_put_and_never_taken_up_is_heard_on_the_next_start(tmp_p
         assert stage.begin(die_at("before appending to events.jsonl", 8)) == -9
         assert stage.go_on() == 0
     _check(stage, NOTE)
+
+
+def test_a_note_to_what_was_accepted_when_a_kill_came_is_refused(tmp_path: Path) -> None:
+    stage = Stage(tmp_path, tasks=1)
+    with stage.server:
+        # The branch moves for the seed first: the task is accepted, and nothing of it has landed.
+        assert stage.begin(die_at("before moving the branch", 2)) == -9
+        run = Run(stage.site, 0, ())
+        assert run.ledger(1)[-1]["verdict"] == "accept"
+        assert run.tasks["T-001"]["status"] == "pending_eval"
+        with pytest.raises(UserError, match="accepted and waits to land, so nobody would read it"):
+            speak(stage.site, Draft(Verb.TELL, NOTE, task="T-001"))
+        assert not run.of("operator_word")
+        assert stage.go_on() == 0
+    stage.check()

@@ -7,12 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.commands import resume, start
 from support.flow_site import Run, Site, accept, git, reject, solve, submit, task, write
-from support.messages_api import MessagesServer, call
+from support.messages_api import call
 from support.replays import play, say_of, standings
 from support.witness import bears_witness
-from support.words import command, during, played, stopping, wait_for, words_in
+from support.words import Endpoint, command, during, played, stopping, wait_for, words_in
 
 BETTER = '"""Adds one, below zero too."""\n\n\ndef add1(x):\n    return x + 1\n'
 BETTER_STILL = BETTER.replace("Adds one", "Adds exactly one")
@@ -21,25 +20,6 @@ BETTER_STILL = BETTER.replace("Adds one", "Adds exactly one")
 @pytest.fixture
 def site(tmp_path: Path) -> Site:
     return Site.make(tmp_path)
-
-
-class Endpoint:
-    """One endpoint for a run and its resumes."""
-
-    def __init__(self, site: Site) -> None:
-        self.site = site
-        self.script: Any = None
-        self.server = MessagesServer(lambda request: self.script(request))
-
-    def run(self, target: Path, **settings: str) -> Run:
-        environ = self.site.environ(self.server.url, **settings)
-        code = start(target, self.site.repo, {}, new=True, environ=environ)
-        return Run(self.site, code, tuple(self.server.requests))
-
-    def resume(self, **settings: str) -> Run:
-        environ = self.site.environ(self.server.url, **settings)
-        code = resume(None, {}, fresh=False, environ=environ)
-        return Run(self.site, code, tuple(self.server.requests))
 
 
 @pytest.fixture

@@ -10,12 +10,32 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from support.flow_site import Site
-from support.messages_api import Reply, Request, error
+from support.commands import resume, start
+from support.flow_site import Run, Site
+from support.messages_api import MessagesServer, Reply, Request, error
 from support.warm_start import warm_tilth
 
 UNREACHED = "http://127.0.0.1:1"
 Saying = Callable[[], Any]
+
+
+class Endpoint:
+    """One endpoint for a run and its resumes."""
+
+    def __init__(self, site: Site) -> None:
+        self.site = site
+        self.script: Any = None
+        self.server = MessagesServer(lambda request: self.script(request))
+
+    def run(self, target: Path, **settings: str) -> Run:
+        environ = self.site.environ(self.server.url, **settings)
+        code = start(target, self.site.repo, {}, new=True, environ=environ)
+        return Run(self.site, code, tuple(self.server.requests))
+
+    def resume(self, **settings: str) -> Run:
+        environ = self.site.environ(self.server.url, **settings)
+        code = resume(None, {}, fresh=False, environ=environ)
+        return Run(self.site, code, tuple(self.server.requests))
 
 
 def command(site: Site, *args: str, stdin: bytes = b"") -> subprocess.CompletedProcess[str]:

@@ -98,6 +98,10 @@ RAISE_BLOCKER = ToolSpec.of(
 )
 
 
+# What ends an answer of the worker: it is heard after all other calls.
+CONTROL_TOOLS = frozenset({SUBMIT_CASE.name, RAISE_BLOCKER.name})
+
+
 def parse_case(arguments: Any, task: Task, file_exists: Callable[[str], bool]) -> Case:
     """Read a case, or raise Unreadable saying exactly what is missing."""
     case = read_arguments(SUBMIT_CASE.name, Case, arguments)

@@ -35,6 +35,16 @@ def format_reject_feedback(entry: LedgerEntry, index: int, printed: str = "") ->
     return "\n".join(lines)
 
 
+def place_in(ledger: Sequence[LedgerEntry], entry: LedgerEntry) -> int:
+    """Find an entry that was appended; a person may have said more since."""
+    same = (
+        index
+        for index in reversed(range(len(ledger)))
+        if (ledger[index].ts, ledger[index].concern) == (entry.ts, entry.concern)
+    )
+    return next(same, len(ledger) - 1)
+
+
 def _probe_lines(entry: LedgerEntry, printed: str) -> list[str]:
     if entry.proof is None or entry.probe is None:
         return []

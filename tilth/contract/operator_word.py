@@ -75,10 +75,7 @@ def told_tasks(plan: Plan, wanted: str | None) -> tuple[Task, ...]:
     if wanted is not None:
         task = find_task(plan, wanted)
         if task.status in _OVER:
-            raise UserError(
-                f"{task.id} is {_OVER[task.status]}, so nobody would read it; "
-                "send it back to work with `tilth reject`"
-            )
+            raise unread(task)
         return (task,)
     under_way = plan.with_status(*UNDER_WAY)
     if under_way:
@@ -89,6 +86,14 @@ def told_tasks(plan: Plan, wanted: str | None) -> tuple[Task, ...]:
         over = " or ".join(said for status, said in _OVER.items() if plan.with_status(status))
         raise UserError(f"every task is {over}, so nobody would read it; see `tilth reject`")
     return left
+
+
+def unread(task: Task) -> UserError:
+    """Say that a note to a task comes too late: it is done, or as good as that."""
+    said = _OVER.get(task.status, _OVER[Status.ACCEPTED])
+    return UserError(
+        f"{task.id} is {said}, so nobody would read it; send it back to work with `tilth reject`"
+    )
 
 
 def check_accept(task: Task) -> None:

@@ -9,6 +9,8 @@ from __future__ import annotations
 import itertools
 from dataclasses import dataclass, field
 
+from tilth.contract.case import CONTROL_TOOLS
+from tilth.contract.operator_word import Verb
 from tilth.contract.outcomes import FailReason
 from tilth.contract.verdict import LedgerEntry
 from tilth.gate.evidence import Mutated, Probed
@@ -52,6 +54,8 @@ class Exchange:
     rulings: dict[str, BlockerRaised] = field(default_factory=dict)
     # What a person said that no message holds yet.
     notes: tuple[str, ...] = ()
+    # The cases and blockers that are given back unheard, because a person has a note first.
+    held: frozenset[str] = frozenset()
     met: Met = field(default_factory=Met)
     # With several jobs: what was ruled on the open case, as first submitted and once merged, a
     # landing that was refused since the last answer, and where the last one was in conflict.
@@ -68,6 +72,16 @@ class Exchange:
         if self.submitted is not None and self.submitted.tree == tree:
             return Green(tree, self.submitted.case)
         return self.green
+
+    @property
+    def waiting_call(self) -> str | None:
+        """Name the case or blocker that a resume would hear next."""
+        turn = self.open_turn
+        if turn is None or turn.was_cut or self.refused is not None:
+            return None
+        answered = self.answered
+        calls = (call for call in turn.tool_calls if call.name in CONTROL_TOOLS)
+        return next((call.id for call in calls if call.id not in answered), None)
 
     def unanswered(self, control: frozenset[str]) -> tuple[ToolCall, ...]:
         """Give the worktree calls of the open answer that have no recorded result."""
@@ -117,6 +131,7 @@ def exchange_of(task: TaskState, state: SessionState) -> Exchange:
         ruled={**ruled, **_sent_back(attempt, since)} if refused is None else {},
         rulings={raised.call_id: raised for raised in attempt.all(BlockerRaised, since)},
         notes=tuple(note["text"] for note in thread.notes) if thread and open_turn else (),
+        held=_held(task, state),
         met=Met(attempt.met),
         verdicts=tuple(verdict.entry for verdict in verdicts),
         refused=refused,
@@ -196,6 +211,13 @@ def _refusals(attempt: AttemptState) -> int:
 
 def _unread_at_the_end(verdicts: list[EvaluatorVerdict]) -> int:
     return sum(1 for _ in itertools.takewhile(lambda entry: entry.parse_failed, verdicts[::-1]))
+
+
+def _held(task: TaskState, state: SessionState) -> frozenset[str]:
+    """Name what a person's notes were the answer to in the last conversation."""
+    words = (word for word in state.words if word.verb is Verb.TELL)
+    mine = (word for word in words if word.conversation == task.attempt.conversation)
+    return frozenset(word.call_id for word in mine if word.call_id)
 
 
 def _sent_back(attempt: AttemptState, since: int) -> dict[str, LedgerEntry]:

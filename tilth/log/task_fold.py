@@ -177,6 +177,9 @@ def _red_after(attempt: AttemptState, result: ev.ToolResulted) -> RedTree | None
     submitted = attempt.last(ev.CaseSubmitted, since)
     if submitted is None:
         return before
+    if any(word.call_id == result.call_id for word in attempt.all(ev.OperatorSpoke, since)):
+        # A person's reject is no finding of the gate.
+        return None
     verdicts = attempt.all(ev.EvaluatorVerdict, since)
     if not result.is_error or any(_came_to_judgement(verdict) for verdict in verdicts):
         return None
@@ -370,7 +373,8 @@ def _(task: TaskState, event: Event, done: ev.TaskDone) -> TaskState:
     score = task.score if done.score is None else done.score
     task = changed(task, outcome=TaskOutcome.DONE, done=done, failure=None, score=score)
     task = changed(task, ended=event.ts, cleared=False, rescued=False)
-    return _ended(_milestone(task, event))
+    task = _milestone(task, event)
+    return _ended(task, back=not task.attempt.heard_since_sent_back)
 
 
 @_on(ev.TaskFailed)
@@ -379,9 +383,9 @@ def _(task: TaskState, event: Event, failed: ev.TaskFailed) -> TaskState:
     return _ended(_milestone(task, event))
 
 
-def _ended(task: TaskState) -> TaskState:
+def _ended(task: TaskState, *, back: bool = True) -> TaskState:
     """End the attempt; what a person rejected at its very end goes back to work all the same."""
-    back = task.is_open and task.attempt.sent_back_at_its_end
+    back = back and task.is_open and task.attempt.sent_back_at_its_end
     task = with_attempt(task, ended=True)
     return _send_back(task) if back else task
 

@@ -157,6 +157,14 @@ class AttemptState:
         return any(event.seq > self.last_answer for event in words)
 
     @property
+    def heard_since_sent_back(self) -> bool:
+        """Tell whether its last case came after a person's last reject: that one is over with.
+
+        Earlier versions ran a case that waited when the person spoke.
+        """
+        return self._last_seq(CaseSubmitted) > self._last_seq(OperatorSpoke)
+
+    @property
     def waits_to_land(self) -> bool:
         """Tell whether the last word on its work is an accept, and it has not ended yet."""
         kinds = EvaluatorVerdict | LandingRefused | OperatorSpoke

@@ -57,8 +57,15 @@ class Script:
     def words_due(self) -> tuple[OperatorWord, ...]:
         """Give what a person had said by now and was heard in this start."""
         return tuple(
-            each.word for each in self._words if each.start == self.start and self._is_due(each)
+            each.word
+            for each in self._words
+            if each.start == self.start and each.unheard is None and self._is_due(each)
         )
+
+    def words_answering(self, task_id: str, call_id: str) -> tuple[OperatorWord, ...]:
+        """Give what was said in the place of hearing a case or blocker, whichever start it was."""
+        asked = (task_id, self._begun.get(task_id, 0), call_id)
+        return tuple(each.word for each in self._words if each.unheard == asked)
 
     def _is_due(self, heard: HeardWord) -> bool:
         if heard.word.task is None or not self.recording.state.laned:

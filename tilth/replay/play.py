@@ -40,7 +40,7 @@ from tilth.replay.compare import (
 )
 from tilth.replay.recording import Recording, Start
 from tilth.sandbox.removal import scratch_directory
-from tilth.session.at_rest import open_desk
+from tilth.session.at_rest import Desk, open_desk
 from tilth.session.files import read_tests
 from tilth.session.frontend import Frontend
 from tilth.session.lane_recovery import Asked
@@ -52,7 +52,7 @@ from tilth.session.speaking import accept_at_rest
 from tilth.show.progress_line import EventProgress, ProgressLine, no_progress
 from tilth.show.terminal import stop_on_signals
 from tilth.task.ending import Ending
-from tilth.task.words import lands, take_up
+from tilth.task.words import Listener, lands, take_up
 
 # What shaped the recorded run. Keys, endpoints, sandbox and interpreter are today's business, and
 # a cap that stopped it is not needed: the recording ends there.
@@ -232,9 +232,16 @@ class _Play:
                     accept_at_rest(parts, session, word, strict=False)
                     continue
                 with open_desk(session, parts.mask) as desk:
-                    take_up(desk, word, desk.listener_for(word))
+                    take_up(desk, word, self._listener(desk, word))
             finally:
                 session.release()
+
+    def _listener(self, desk: Desk, word: OperatorWord) -> Listener | None:
+        """Give the conversation a word comes into; it answers a case only where it did so then."""
+        listener = desk.listener_for(word)
+        if listener is None or word.id in self._recording.words.answers:
+            return listener
+        return replace(listener, case=None)
 
     def _said_before(self, number: int) -> tuple[OperatorWord, ...]:
         """Give what was said at rest before a start, after what no start came to hear."""

@@ -104,6 +104,8 @@ class HeardWord:
     waited: bool = False
     # A verdict on a task at rest: what had begun, landed and failed before it.
     behind: Made | None = None
+    # The case or blocker that was not heard because of it: its task, attempt and call.
+    unheard: tuple[str, int, str] | None = None
 
 
 class RecordedWords:
@@ -115,6 +117,8 @@ class RecordedWords:
     def __init__(self) -> None:
         self.heard: list[HeardWord] = []
         self.at_rest: dict[int, list[OperatorWord]] = {}
+        # The words that are the answer to a case or blocker.
+        self.answers: set[str] = set()
         self._steps = 0
         self._own_steps: Counter[str] = Counter()
         self._begun: set[str] = set()
@@ -125,7 +129,7 @@ class RecordedWords:
         """Take in one event; the state is as it is after it."""
         match event.payload:
             case OperatorSpoke(verb=verb, refused=None) as spoken if verb is not Verb.STOP:
-                self._waiting.append(self._heard(spoken))
+                self._hear(spoken, state)
             case SessionStart() | SessionResume():
                 self.rest(sum(start.worked for start in state.starts[:-1]))
                 self._begun = set()
@@ -139,6 +143,20 @@ class RecordedWords:
             self._steps += 1
             self._own_steps[event.task_id or ""] += 1
         self._moves.take(event)
+
+    def _hear(self, spoken: OperatorSpoke, state: SessionState) -> None:
+        heard = self._heard(spoken)
+        if spoken.call_id is None:
+            self._waiting.append(heard)
+            return
+        self.answers.add(spoken.id)
+        task = state.task(spoken.task or "")
+        case = task.attempt.last(CaseSubmitted, task.attempt.last_answer)
+        begun = sum(each.conversation is not None for each in task.attempts)
+        unheard = (spoken.task or "", begun, spoken.call_id) if case is None else None
+        # At rest or not: played again, a start that was cut short does not know that it was, and
+        # would go on to hear or judge what this is the answer to.
+        self.heard.append(replace(heard, start=_number(state), unheard=unheard))
 
     def _heard(self, spoken: OperatorSpoke) -> HeardWord:
         at_rest = spoken.conversation is None and spoken.call_id is None

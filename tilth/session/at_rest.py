@@ -148,11 +148,10 @@ def _listener(
     task = session.plan.task(known.id or "")
     if stood.thread is None or task is None:
         return None
-    judged = task.status is Status.PENDING_EVAL and stood.open_turn is not None
     attempt = known.attempt
     return Listener(
         task_id=task.id,
         conversation=stood.thread.conversation.id,
         emit=emit.bind(task_id=task.id, trace_id=attempt.trace_id, iter=attempt.iterations),
-        case=stood.submitted.call_id if judged and stood.submitted else None,
+        case=stood.waiting_call,
     )

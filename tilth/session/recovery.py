@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from tilth.base.errors import Unreadable
 from tilth.base.failpoint import reach
+from tilth.contract.case import CONTROL_TOOLS
 from tilth.contract.outcomes import FailReason, Fresh, FreshReason
 from tilth.contract.prd import Status, Task
 from tilth.contract.verdict import parse_verdict
@@ -21,7 +22,6 @@ from tilth.log.events import Committed, Judging, SessionResume, SessionStart
 from tilth.log.reattach import Exchange, exchange_of
 from tilth.log.state import SessionState
 from tilth.log.task_state import AttemptState
-from tilth.loop import CONTROL_TOOLS
 from tilth.model.messages import Turn
 from tilth.session.session import Session, SessionStatus
 from tilth.task import landing
@@ -166,6 +166,7 @@ def attempt_of(bench: Bench, known: AttemptState, task: Task, exchange: Exchange
         ruled=exchange.ruled,
         rulings=exchange.rulings,
         notes=list(exchange.notes),
+        held=set(exchange.held),
         open_review=exchange.review,
         met=exchange.met,
         rejections=exchange.rejections,

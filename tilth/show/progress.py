@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tilth.base.safe_text import one_line
-from tilth.contract.case import RAISE_BLOCKER, SUBMIT_CASE
+from tilth.contract.case import CONTROL_TOOLS
 from tilth.contract.prd import Plan
 from tilth.log.events import (
     CaseSubmitted,
@@ -43,7 +43,6 @@ GETTING_READY = "getting ready"
 WAITING_FOR_WORKER = "waiting for the worker"
 WAITING_TO_LAND = "accepted, waits for its turn to land"
 STOPPED = "stopped"
-_CONTROL_TOOLS = frozenset({SUBMIT_CASE.name, RAISE_BLOCKER.name})
 
 # Work on a task shows itself by one of these; a late word on another task does not turn to it.
 _OPENERS = (ContextReset, MemoryLoad, PromptAssembled, ModelCall, ValidatorRun)
@@ -235,7 +234,7 @@ def doing_after(payload: Payload) -> str | None:
 
 def describe_call(name: str, arguments: Any) -> str:
     """Name a tool call by the argument that tells most."""
-    if name in _CONTROL_TOOLS or not isinstance(arguments, dict):
+    if name in CONTROL_TOOLS or not isinstance(arguments, dict):
         return one_line(name, _CALL_LIMIT)
     shown = next((arguments[key] for key in _SHOWN_ARGUMENTS if key in arguments), None)
     if not isinstance(shown, str) or not shown.strip():

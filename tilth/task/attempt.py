@@ -111,6 +111,8 @@ class Attempt:
     ledger_start: int = 0
     # What a person said and the worker has not been sent yet.
     notes: list[str] = field(default_factory=list)
+    # The cases and blockers that nobody looked at, because a person had a note first.
+    held: set[str] = field(default_factory=set)
     # Left by an interruption: the last answer is not yet wholly acted on.
     open_turn: Turn | None = None
     answered: dict[str, ToolResult] = field(default_factory=dict)
@@ -138,4 +140,5 @@ class Attempt:
 
     @property
     def spent(self) -> bool:
-        return self.iterations >= self.allowance.total
+        # What was given back unheard costs nothing: a note must not be what ends a task.
+        return self.iterations - len(self.held) >= self.allowance.total

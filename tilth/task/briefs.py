@@ -66,6 +66,10 @@ LAST_TURN = (
     "[This was your last look. Your next answer must be the verdict: call submit_verdict alone.]"
 )
 TURNS_NOTE = "You may give {looks} answers that look before the one that rules. "
+NOTE_FIRST = (
+    "Not looked at: the person you work for has a note for you first, below. Act on it, then call "
+    "{name} again if it still stands."
+)
 ONE_CASE = "Not heard: only the first submit_case or raise_blocker of an answer is heard."
 
 

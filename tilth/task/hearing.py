@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from tilth.contract.operator_word import OperatorWord, Verb
+from tilth.contract.prd import Status
 from tilth.contract.verdict import LedgerEntry
-from tilth.task import acceptance
+from tilth.log.events import OperatorSpoke
+from tilth.model.messages import ToolCall, ToolResult
+from tilth.task import acceptance, landing
 from tilth.task.attempt import Attempt
 from tilth.task.bench import Bench, RunContext
-from tilth.task.words import Listener, lands, take_up, waiting
+from tilth.task.briefs import NOTE_FIRST
+from tilth.task.tool_turns import give_result
+from tilth.task.words import Listener, lands, take_up, unheard, waiting
 
 
 def hear(bench: Bench, attempt: Attempt | None = None) -> None:
@@ -20,6 +25,9 @@ def hear(bench: Bench, attempt: Attempt | None = None) -> None:
     with bench.one_at_a_time:
         for word in waiting(bench):
             if word.verb is Verb.STOP or (bench.queued and not _is_for(word, attempt)):
+                continue
+            if attempt is not None and attempt.open_turn is not None and _is_for(word, attempt):
+                # An interruption left its last answer unheard: that is the place for it.
                 continue
             if not lands(bench.record.plan, word):
                 _take_up(bench, word, attempt)
@@ -54,12 +62,15 @@ def _is_for(word: OperatorWord, attempt: Attempt | None) -> bool:
     return word.task == attempt.task.id or (word.verb is Verb.TELL and word.task is None)
 
 
-def _take_up(bench: Bench, word: OperatorWord, attempt: Attempt | None) -> None:
+def _take_up(
+    bench: Bench, word: OperatorWord, attempt: Attempt | None, case: str | None = None
+) -> OperatorSpoke:
     if bench.queued and attempt is not None and word.task is None:
         word = word.model_copy(update={"task": attempt.task.id})
-    spoken = take_up(bench, word, _listener(attempt) if attempt else None)
+    spoken = take_up(bench, word, _listener(attempt, case) if attempt else None)
     if attempt is not None and spoken.note is not None:
         attempt.notes.append(spoken.note)
+    return spoken
 
 
 def deliver(attempt: Attempt) -> None:
@@ -67,6 +78,37 @@ def deliver(attempt: Attempt) -> None:
     if attempt.notes:
         attempt.conversation.add([{"type": "text", "text": note} for note in attempt.notes])
         attempt.notes = []
+
+
+def hear_before(bench: Bench, attempt: Attempt, call_id: str) -> LedgerEntry | None:
+    """Take up what was said before a case or blocker is looked at; gives what is ruled on it.
+
+    Once it is accepted a note comes too late, and once it is rejected a reject is a note too.
+    """
+    ruled = attempt.ruled.get(call_id)
+    if ruled is not None and not ruled.accepted:
+        return ruled
+    heard = (Verb.REJECT,) if ruled else (Verb.REJECT, Verb.TELL)
+    with bench.one_at_a_time:
+        for word in unheard(bench, bench.words.answering(attempt.task.id, call_id)):
+            if word.verb in heard and _is_for(word, attempt):
+                spoken = _take_up(bench, word, attempt, call_id)
+                if spoken.call_id is not None and spoken.entry is not None:
+                    attempt.ruled[call_id] = spoken.entry
+                elif spoken.call_id is not None:
+                    attempt.held.add(call_id)
+    return attempt.ruled.get(call_id)
+
+
+def hold(bench: Bench, attempt: Attempt, call: ToolCall) -> ToolResult:
+    """Give a case or blocker back unheard: the worker reads a person's note first."""
+    landing.move(bench, attempt, Status.IN_PROGRESS)
+    return give_result(bench, attempt, call, NOTE_FIRST.format(name=call.name))
+
+
+def is_sent_back(bench: Bench, attempt: Attempt) -> bool:
+    """Tell whether a person sent back what the worker did last: that is accepted by nobody else."""
+    return bench.words.state.task(attempt.task.id).attempt.sent_back_at_its_end
 
 
 def hear_verdict(bench: Bench, attempt: Attempt, call_id: str) -> LedgerEntry | None:

@@ -6,6 +6,7 @@ between is mended by the same step, so that no word is lost and none has its eff
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -21,6 +22,7 @@ from tilth.contract.operator_word import (
     find_task,
     read_decision,
     told_tasks,
+    unread,
 )
 from tilth.contract.prd import Plan, Status, Task
 from tilth.contract.verdict import (
@@ -30,7 +32,13 @@ from tilth.contract.verdict import (
     RejectionCategory,
     person_reject,
 )
-from tilth.log.events import Emit, LedgerAppended, OperatorRequested, OperatorSpoke
+from tilth.log.events import (
+    Emit,
+    EvaluatorVerdict,
+    LedgerAppended,
+    OperatorRequested,
+    OperatorSpoke,
+)
 from tilth.log.state import SessionState
 from tilth.log.task_state import TaskState
 from tilth.task.operator_briefs import OPERATOR_NOTE
@@ -51,6 +59,9 @@ class Words(Protocol):
 
     def come_before(self, task: Task) -> bool:
         """Tell whether a verdict is heard before this task begins or lands: a replay knows."""
+
+    def answering(self, task_id: str, call_id: str) -> tuple[OperatorWord, ...]:
+        """Give what can be the answer to a case or blocker that nobody has looked at yet."""
 
     def remove(self, word: OperatorWord) -> None: ...
 
@@ -92,7 +103,7 @@ class Hearing(Protocol):
 
 @dataclass(frozen=True)
 class Listener:
-    """Name the conversation a word can come into, and the case it can be the verdict on."""
+    """Name the conversation a word can come into, and the case or blocker it can answer there."""
 
     task_id: str
     conversation: str
@@ -101,10 +112,15 @@ class Listener:
 
 
 def waiting(hearing: Hearing) -> tuple[OperatorWord, ...]:
-    """Give the words that were not taken up yet; a kill may have left one that was."""
+    """Give the words that were not taken up yet."""
+    return unheard(hearing, hearing.words.waiting())
+
+
+def unheard(hearing: Hearing, words: Iterable[OperatorWord]) -> tuple[OperatorWord, ...]:
+    """Leave out the words that were taken up: a kill may have left one of them."""
     known = {word.id for word in hearing.words.state.words}
     found = []
-    for word in hearing.words.waiting():
+    for word in words:
         if word.id in known:
             hearing.words.remove(word)
         else:
@@ -149,8 +165,14 @@ def understand(hearing: Hearing, word: OperatorWord, listener: Listener | None) 
         return OperatorSpoke(**said)
     if word.verb is Verb.TELL:
         task = told_tasks(plan, word.task)[0]
-        note = OPERATOR_NOTE.format(text=word.text)
-        return OperatorSpoke(**{**said, "task": task.id}, **_delivered(task, listener, note))
+        known = hearing.words.state.task(task.id)
+        if known.is_open and (known.attempt.waits_to_land or known.attempt.forced):
+            # The plan does not say so yet: a kill came between the two.
+            raise unread(task)
+        about = _delivered(task, listener, OPERATOR_NOTE.format(text=word.text))
+        if about and (call_id := _answered(known, listener)):
+            about["call_id"] = call_id
+        return OperatorSpoke(**{**said, "task": task.id}, **about)
     if word.verb is Verb.ANSWER:
         question = find_request(hearing.record.requests(), word.request or "", hearing.record.id)
         said |= {"task": question.task_id, "request": question.request}
@@ -179,13 +201,23 @@ def _delivered(task: Task, listener: Listener | None, note: str) -> dict[str, An
 def _sent_back(
     hearing: Hearing, task: Task, listener: Listener | None, entry: LedgerEntry
 ) -> dict[str, Any]:
-    """Say where a reject comes in: as the result of the case under review, or as a note."""
+    """Say where a reject comes in: as the result of the case that waits for one, or as a note."""
     if listener is None or listener.task_id != task.id:
         return {}
-    if listener.case is not None:
-        return {"call_id": listener.case}
+    if (call_id := _answered(hearing.words.state.task(task.id), listener)) is not None:
+        return {"call_id": call_id}
     number = len(hearing.record.read_ledger(task.id))
     return _delivered(task, listener, format_reject_feedback(entry, number))
+
+
+def _answered(known: TaskState, listener: Listener | None) -> str | None:
+    """Name the case or blocker that a word is the answer to; what was sent back has its answer."""
+    call_id = listener.case if listener else None
+    since = known.attempt.last_answer
+    verdicts = known.attempt.all(EvaluatorVerdict, since)
+    ruled = [each.call_id for each in verdicts if not each.entry.accepted]
+    said = [word.call_id for word in known.attempt.all(OperatorSpoke, since)]
+    return call_id if call_id not in (*ruled, *said) else None
 
 
 def _entry(hearing: Hearing, known: TaskState, said: dict[str, object]) -> LedgerEntry:

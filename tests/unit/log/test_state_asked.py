@@ -23,7 +23,7 @@ from tilth.contract.operator_word import Verb
 from tilth.gate.findings import SuiteRecord
 from tilth.log.events import OperatorSpoke, Payload, SessionResume
 from tilth.log.state import SessionState, fold
-from tilth.log.task_state import TaskState
+from tilth.log.task_state import TaskOutcome, TaskState
 from tilth.model.messages import Role
 
 RESET = SAMPLES["context_reset"]
@@ -53,6 +53,35 @@ def test_what_a_person_said_counts_for_its_task_if_it_was_heard() -> None:
     assert [word.text for word in state.words_on("T-001")] == ["first", "no", "second"]
     assert state.notes_on("T-001") == ("first", "second")
     assert state.notes_on("T-002") == ("other",)
+
+
+def sent_back(call_id: str | None = None) -> OperatorSpoke:
+    entry = verdict(verdict="reject", rejection_category="acceptance_gap", source="person").entry
+    return spoke(Verb.REJECT, "no", decision="reject", entry=entry, call_id=call_id)
+
+
+@pytest.mark.parametrize(
+    ("events", "outcome"),
+    [
+        # Earlier versions heard a case that waited when the person spoke: what landed decides.
+        ([sent_back(), case(), verdict()], TaskOutcome.DONE),
+        ([case(), sent_back(), case(), verdict()], TaskOutcome.DONE),
+        # Its commit was made before the person spoke, and a kill kept it from the log.
+        ([case(), verdict(), sent_back("c9")], TaskOutcome.OPEN),
+    ],
+)
+def test_a_task_that_landed_is_open_only_if_its_case_came_before_the_reject(
+    events: list[Payload], outcome: TaskOutcome
+) -> None:
+    landed = [commit(), SAMPLES["task_done"]]
+    task = task_after(RESET, prompt(Role.WORKER), model_call(), *events, *landed)
+    assert (task.outcome, task.sent_back) == (outcome, outcome is TaskOutcome.OPEN)
+
+
+def test_a_case_that_a_person_sent_back_was_not_red() -> None:
+    told = tool_result("submit_case", "no", call_id="c9", is_error=True)
+    task = task_after(RESET, prompt(Role.WORKER), model_call(), case(), sent_back("c9"), told)
+    assert task.attempt.red is None
 
 
 @pytest.mark.parametrize(("jobs", "laned"), [("", False), ("1", False), ("x", False), ("2", True)])
