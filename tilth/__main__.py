@@ -15,7 +15,15 @@ def main() -> None:
 
     speak_plainly(sys.stdout)
     speak_plainly(sys.stderr)
-    app()
+    try:
+        app()
+    except OSError as error:
+        # A command answers for itself: this is a help, a version or a usage that cannot be printed.
+        from tilth.cli.edge import complain_of_system
+        from tilth.contract.outcomes import ExitCode
+
+        complain_of_system(error)
+        sys.exit(ExitCode.USAGE)
 
 
 def hold_streams() -> None:

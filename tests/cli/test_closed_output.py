@@ -45,6 +45,47 @@ def test_without_stdin_there_is_nobody_to_ask(tmp_path: Path, words: str) -> Non
     assert "internal error" not in done.stderr
 
 
+@pytest.mark.parametrize("words", ["--help", "--version", "info -h", "take --help", "nope"])
+def test_a_help_that_cannot_be_printed_is_one_line(tmp_path: Path, words: str) -> None:
+    full = _full()
+    done = _typed(f"{words} >{full} 2>{full if words == 'nope' else '&2'}", tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.count("\n") == (words != "nope")
+
+
+@pytest.mark.parametrize("words", ["info nope", "config"])
+def test_a_full_stderr_leaves_the_exit_code_alone(tmp_path: Path, words: str) -> None:
+    assert _typed(f"{words} 2>{_full()}", tmp_path).returncode == (0 if words == "config" else 2)
+
+
+def test_what_was_written_is_written_though_it_cannot_be_said(tmp_path: Path) -> None:
+    done = _typed(f"init >{_full()}", tmp_path)
+    assert (tmp_path / "home" / ".env").exists()
+    assert (done.returncode, "it is done, but could not be printed" in done.stderr) == (0, True)
+
+
+def test_what_was_removed_is_removed_though_it_cannot_be_said(tmp_path: Path) -> None:
+    directory = Shelf(tmp_path).add_story()
+    done = _typed(f"reset {directory.name} --yes --discard --json >{_full()}", tmp_path)
+    assert (done.returncode, directory.exists()) == (0, False)
+    assert "it is done, but could not be printed" in done.stderr
+
+
+def test_a_current_directory_that_is_gone_is_named(tmp_path: Path) -> None:
+    gone = tmp_path / "gone"
+    script = 'mkdir "$1" && cd "$1" && rmdir "$1" && "$0" -m tilth run .'
+    home = {"PATH": os.environ["PATH"], "TILTH_HOME": str(tmp_path / "home")}
+    done = subprocess.run(
+        ["sh", "-c", script, sys.executable, str(gone)],
+        env={**home, "TILTH_API_KEY": "sk-test-0123456789", "TILTH_WORKER_MODEL": "a-model"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert done.stderr == f"tilth: the current directory {gone} is gone; go to one that is there\n"
+
+
 def test_no_file_of_ours_takes_the_number_of_a_closed_stream(tmp_path: Path) -> None:
     code = (
         "from tilth.__main__ import hold_streams; hold_streams(); import os; "
@@ -58,6 +99,12 @@ def test_no_file_of_ours_takes_the_number_of_a_closed_stream(tmp_path: Path) -> 
         check=False,
     )
     assert done.stdout == "[True, True] True True True\n"
+
+
+def _full() -> str:
+    if not Path("/dev/full").exists():
+        pytest.skip("there is no /dev/full here")
+    return "/dev/full"
 
 
 def _typed(words: str, home: Path) -> subprocess.CompletedProcess[str]:

@@ -116,6 +116,17 @@ def test_json_is_one_document(site: Site, partial: Run, capsys: pytest.CaptureFi
     assert document["after"] == git(site.repo, "rev-parse", "main")
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
+def test_what_was_taken_is_taken_though_it_cannot_be_printed(
+    site: Site, whole: Run, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        monkeypatch.setattr("sys.stdout", full)
+        assert bring(site, as_json=True) == 0
+    assert git(site.repo, "rev-parse", "main") == git(site.repo, "rev-parse", whole.branch)
+    assert "it is done, but could not be printed" in capsys.readouterr().err
+
+
 def test_a_second_take_finds_nothing_new_and_one_after_a_resume_brings_the_rest(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

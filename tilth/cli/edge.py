@@ -13,6 +13,7 @@ import typer
 from tilth.base.errors import Interrupted, TilthError, fault_line
 from tilth.contract.outcomes import ExitCode
 from tilth.show.notices import complain
+from tilth.show.pen import let_go
 
 
 def guarded(command: Callable[..., int]) -> Callable[..., NoReturn]:
@@ -39,11 +40,11 @@ def _code(body: Callable[[], int]) -> int:
         complain("interrupted")
         return ExitCode.INTERRUPTED
     except BrokenPipeError:
-        # Whoever read our output has gone; keep Python from complaining about it at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # Whoever read our output has gone.
+        let_go(sys.stdout)
         return ExitCode.DONE
     except OSError as error:
-        complain(f"cannot go on: {error.strerror or error}{_named(error)}")
+        complain_of_system(error)
     # The edge: a fault of ours is one line too, with the place to look at.
     except Exception as error:  # noqa: BLE001
         complain(fault_line(error))
@@ -52,5 +53,19 @@ def _code(body: Callable[[], int]) -> int:
     return ExitCode.USAGE
 
 
-def _named(error: OSError) -> str:
-    return f": {error.filename}" if error.filename else " (is the output full or closed?)"
+def complain_of_system(error: OSError) -> None:
+    """Say what the system refused, and of what."""
+    if isinstance(error, FileNotFoundError) and not error.filename and (gone := _directory_gone()):
+        complain(f"{gone}; go to one that is there")
+        return
+    named = f": {error.filename}" if error.filename else " (is the output full or closed?)"
+    complain(f"cannot go on: {error.strerror or error}{named}")
+    let_go(sys.stdout)
+
+
+def _directory_gone() -> str:
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        return f"the current directory {os.environ.get('PWD', '')} is gone".replace("  ", " ")
+    return ""

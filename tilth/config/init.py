@@ -11,7 +11,7 @@ from tilth.config.reference import env_example
 from tilth.config.settings import EXAMPLE_MODEL, load
 from tilth.contract.outcomes import ExitCode
 from tilth.session.store import PRIVATE_FILE, make_private
-from tilth.show.notices import tell
+from tilth.show.notices import after_the_fact, tell
 from tilth.show.tables import Page
 
 
@@ -19,7 +19,8 @@ def init(*, environ: Mapping[str, str] = os.environ) -> int:
     """Write the file, print where it is, and say what to do with it."""
     path = load({}, environ).env_file
     write_example(path)
-    Page.out(environ).line(str(path))
+    with after_the_fact():
+        Page.out(environ).line(str(path))
     tell(f"uncomment TILTH_API_KEY and TILTH_WORKER_MODEL (e.g. {EXAMPLE_MODEL}) in it")
     tell("then: tilth doctor --online")
     return ExitCode.DONE

@@ -45,7 +45,7 @@ from tilth.session.endpoints import model_at
 from tilth.session.parts import Parts, new_id, open_parts, read_facts
 from tilth.session.session import Session, SessionStatus
 from tilth.session.start import new_checkpoint
-from tilth.show.notices import complain, tell
+from tilth.show.notices import after_the_fact, complain, tell
 from tilth.show.picker import can_ask
 from tilth.show.terminal import terminal
 from tilth.task.briefs import NamedText
@@ -299,7 +299,8 @@ def _hold(
     spend = bench.meter.by_role
     if end.written is not None:
         session.save_checkpoint(SessionStatus.PREPARED, spend, base_commit=source.head)
-        sys.stdout.write(f"{session.id}\n")
+        with after_the_fact():
+            sys.stdout.write(f"{session.id}\n")
         return ExitCode.DONE
     return _failed(bench, session, end)
 

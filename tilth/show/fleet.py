@@ -24,8 +24,8 @@ from tilth.fleet.run import (
 )
 from tilth.show import fleet_lines
 from tilth.show.note import STYLES, Tone
-from tilth.show.notices import tell, tell_from_handler
-from tilth.show.pen import wants_live
+from tilth.show.notices import after_the_fact, tell, tell_from_handler
+from tilth.show.pen import let_go, wants_live
 from tilth.show.session_row import SessionRow, read_row
 from tilth.show.tables import Page
 from tilth.show.terminal import stop_on_signals
@@ -55,10 +55,11 @@ def fleet(
         stack.enter_context(stop_on_signals(interrupt, _say))
         run_fleet(checked, engine, board, interrupt)
     page = Page.out(environ)
-    if as_json:
-        page.json(board.document())
-    else:
-        page.line(fleet_lines.tally(checked.unit_runs), Tone.HEAD)
+    with after_the_fact():
+        if as_json:
+            page.json(board.document())
+        else:
+            page.line(fleet_lines.tally(checked.unit_runs), Tone.HEAD)
     return checked.exit_code
 
 
@@ -140,8 +141,12 @@ class Board:
         when = clock_time(stamp(SystemClock().now()))
         name = one_line(unit_run.unit.name)
         self._wipe()
-        self._page.line(f"{when} {name:<{self._width}}  {one_line(text, 400)}", tone)
-        self._out.flush()
+        try:
+            self._page.line(f"{when} {name:<{self._width}}  {one_line(text, 400)}", tone)
+            self._out.flush()
+        except OSError:
+            # The units are at work, whether or not anybody can be told.
+            let_go(self._out)
 
     def _notice(self, unit_run: UnitRun, note: str) -> None:
         if self._page is not None:

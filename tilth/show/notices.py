@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import select
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from tilth.base.safe_text import inert
+from tilth.show.pen import let_go
 
 
 def complain(message: str) -> None:
@@ -21,7 +25,7 @@ def tell(line: str) -> None:
         sys.stderr.write(line + "\n")
         sys.stderr.flush()
     except (OSError, ValueError):
-        return
+        let_go(sys.stderr)
 
 
 def tell_from_handler(line: str) -> None:
@@ -35,3 +39,15 @@ def tell_from_handler(line: str) -> None:
             os.write(descriptor, f"{line}\n".encode())
     except (OSError, ValueError, AttributeError):
         return
+
+
+@contextmanager
+def after_the_fact() -> Iterator[None]:
+    """Print what came of a change: output that fails is told, and changes nothing about it."""
+    try:
+        yield
+        sys.stdout.flush()
+    except OSError as error:
+        let_go(sys.stdout)
+        if error.errno != errno.EPIPE:
+            complain(f"it is done, but could not be printed: {error.strerror or error}")

@@ -6,6 +6,7 @@ import codecs
 import io
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import TextIO
 
 _USUAL_COLUMNS = 80
@@ -54,7 +55,19 @@ class Pen:
             # A terminal that is full for a moment costs a line, not the view.
             return
         except (OSError, ValueError):
+            let_go(self._stream)
             self._stream = None
+
+
+def let_go(stream: TextIO) -> None:
+    """Let what a stream could not write go nowhere; else it would fail anew, at the latest at exit.
+
+    What was done decides a command's exit code, and Python would put one of its own in its place.
+    """
+    with suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, stream.fileno())
+        os.close(nowhere)
 
 
 def encodable(text: str, encoding: str) -> str:

@@ -12,7 +12,7 @@ from tilth.base.safe_text import one_line
 from tilth.config.settings import load
 from tilth.contract.outcomes import ExitCode
 from tilth.session.reset import Step, choose, is_last_copy, look, remove
-from tilth.show.notices import tell
+from tilth.show.notices import after_the_fact, tell
 
 
 def reset(
@@ -42,7 +42,9 @@ def reset(
     done = {name: remove(sessions, name) for name in names}
     if not as_json:
         _show(done, planned=False)
-    return _answer(done, as_json=as_json)
+    with after_the_fact():
+        _answer(done, as_json=as_json)
+    return ExitCode.DONE
 
 
 def _last_copy(names: Sequence[str]) -> str:

@@ -20,7 +20,7 @@ from tilth.session.take import TakeEnd, TakeOptions, TakeResult
 from tilth.session.take import take as bring
 from tilth.show import figures
 from tilth.show.note import Tone
-from tilth.show.notices import complain, tell
+from tilth.show.notices import after_the_fact, complain, tell
 from tilth.show.tables import Page
 
 _OUTPUT_LINES = 12
@@ -69,11 +69,12 @@ def take(
         environ=environ,
         frontend=Frontend(tell=tell),
     )
-    if as_json:
-        page.json(_document(result))
-    else:
-        for line in _outcome(result):
-            page.line(line, Tone.GOOD)
+    with after_the_fact():
+        if as_json:
+            page.json(_document(result))
+        else:
+            for line in _outcome(result):
+                page.line(line, Tone.GOOD)
     for line in _complaints(result):
         complain(mask.known(line))
     return result.exit_code
