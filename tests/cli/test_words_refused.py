@@ -49,6 +49,8 @@ REFUSED = [
     (("tell", "latest", "T-002"), "what is T-002 to be told?"),
     (("tell", "latest", "T-002", "Hello", "you."), "the note is one argument, in quotes"),
     (("tell", "latest", "T-002", " \n "), "the note is empty"),
+    (("tell", "latest", "T-002", "\u200b\ufeff"), "the note is empty"),
+    (("reject", "latest", "T-001", "\u200b \u3164"), "the reason is empty"),
     (("tell", "latest", "x" * 20_001), "more than 20,000 characters"),
     (("reject", "latest", "T-009", "No."), "there is no task 'T-009'"),
     (("reject", "latest", "T-001", ""), "the reason is empty"),

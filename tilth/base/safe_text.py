@@ -11,9 +11,19 @@ import re
 
 ELLIPSIS = "…"
 
+# Letters and symbols that are drawn as nothing.
+_EMPTY = frozenset("\u115f\u1160\u2800\u3164\uffa0")
+
 # A short line is cut out of at most this many times its length, so that a huge text costs little.
 _LOOK_AHEAD = 16
 _BREAK = re.compile(r"\s*\n\s*")
+
+
+def is_blank(text: str) -> bool:
+    """Tell whether there is nothing to see in a text: only spaces, or what has no width either."""
+    return not any(
+        char.isprintable() and not char.isspace() and char not in _EMPTY for char in text
+    )
 
 
 def inert(text: str) -> str:

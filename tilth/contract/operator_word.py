@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from enum import StrEnum
 
 from tilth.base.errors import UserError
-from tilth.base.safe_text import inert, one_line
+from tilth.base.safe_text import inert, is_blank, one_line
 from tilth.base.values import Value
 from tilth.contract.operator_requests import OperatorRequest, RequestKind
 from tilth.contract.prd import Plan, Status, Task
@@ -51,7 +51,7 @@ def clean_text(text: str, what: str) -> str:
     What stands at its ends and is not seen is left out.
     """
     words = text.strip()
-    if not words:
+    if is_blank(words):
         raise UserError(f"{what} is empty; give it as one argument, or - to read it from stdin")
     if len(words) > LONGEST:
         raise UserError(
@@ -130,6 +130,6 @@ def read_decision(text: str, request: str) -> tuple[Decision, str]:
             f"{request} asks for a verdict: begin the answer with `accept` or `reject`, "
             f"got {inert(first)[:40]!r}"
         )
-    if said == Decision.REJECT and not rest.strip():
+    if said == Decision.REJECT and is_blank(rest):
         raise UserError(f'{request}: a reject needs its reason: "reject the dates are wrong"')
     return Decision(said), rest.strip()

@@ -15,9 +15,12 @@ from typing import Any, Literal
 from pydantic import Field, model_validator
 
 from tilth.base.errors import BadPlan
+from tilth.base.safe_text import is_blank
 from tilth.base.values import Value
 
 TASK_ID = re.compile(r"^T-[0-9]{3,}$")
+# Files, refs and tests are named by it: one that is longer than a name may be is refused here.
+_LONGEST_ID = 32
 
 
 class Status(StrEnum):
@@ -240,6 +243,8 @@ def _read_task(entry: Any, where: str, problems: list[str]) -> dict[str, Any]:
 def _read_id(entry: dict[str, Any], where: str, problems: list[str]) -> str | None:
     value = entry.get("id")
     if isinstance(value, str) and TASK_ID.fullmatch(value):
+        if len(value) > _LONGEST_ID:
+            problems.append(f"{where}.id: is longer than {_LONGEST_ID} characters")
         return value
     got = "nothing" if "id" not in entry else repr(value)
     problems.append(f"{where}.id: must be T- and at least three digits, got {got}")
@@ -248,10 +253,10 @@ def _read_id(entry: dict[str, Any], where: str, problems: list[str]) -> str | No
 
 def _read_text(entry: dict[str, Any], field: str, where: str, problems: list[str]) -> str | None:
     value = entry.get(field)
-    if isinstance(value, str) and value.strip() and _writable(value):
+    if isinstance(value, str) and not is_blank(value) and _writable(value):
         return value
     if isinstance(value, str):
-        fault = "is empty" if not value.strip() else "holds characters that are not text"
+        fault = "is empty" if is_blank(value) else "holds characters that are not text"
         problems.append(f"{where}.{field}: must be a non-empty string, but it {fault}")
     else:
         got = "nothing" if field not in entry else _kind(value)
@@ -276,7 +281,7 @@ def _read_texts(
     if required and not value:
         problems.append(f"{where}.{field}: must hold at least one entry")
     for i, item in enumerate(value):
-        if not isinstance(item, str) or not item.strip() or not _writable(item):
+        if not isinstance(item, str) or is_blank(item) or not _writable(item):
             got = repr(item) if isinstance(item, str) else _kind(item)
             problems.append(f"{where}.{field}[{i}]: must be a non-empty string, got {got}")
     return [item for item in value if isinstance(item, str)]

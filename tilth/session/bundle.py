@@ -70,7 +70,8 @@ def _read(path: Path, bundle: Path, limit: int) -> bytes:
 
 def _parsed(content: bytes, prd: Path) -> Any:
     try:
-        return json.loads(content.decode("utf-8-sig"), parse_constant=_no_constant)
+        text = content.decode("utf-8-sig")
+        return json.loads(text, parse_constant=_no_constant, object_pairs_hook=_no_key_twice)
     except UnicodeDecodeError as error:
         raise BadPlan(str(prd), [f"not UTF-8 at byte {error.start}; save it as UTF-8"]) from None
     except json.JSONDecodeError as error:
@@ -82,6 +83,16 @@ def _parsed(content: bytes, prd: Path) -> Any:
 
 def _no_constant(name: str) -> Any:
     raise ValueError(f"{name} is not JSON")
+
+
+def _no_key_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Refuse what JSON allows: of two values one would be dropped, and nobody would know which."""
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found:
+            raise ValueError(f"an object has the key {json.dumps(key)[:80]} twice; keep one")
+        found[key] = value
+    return found
 
 
 def _seed_tests(bundle: Path, plan: Plan) -> dict[str, bytes]:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from tilth.base.clock import SystemClock
 from tilth.base.errors import ProviderError, SessionBusy, UserError
+from tilth.base.safe_text import is_blank
 from tilth.config.secrets import Mask
 from tilth.config.settings import Settings
 from tilth.contract.operator_requests import RequestKind
@@ -199,9 +200,8 @@ def _words(session: Session, draft: Draft, mask: Mask) -> tuple[OperatorWord, ..
     """Check what was typed against the session as it stands, and make it words."""
     _refuse_interview(session)
     plan = session.plan
-    text = mask.result(clean_text(draft.text, _WHAT[draft.verb])) if draft.text.strip() else ""
-    if not text and draft.verb is not Verb.ACCEPT:
-        clean_text(draft.text, _WHAT[draft.verb])
+    may_be_none = draft.verb is Verb.ACCEPT and is_blank(draft.text)
+    text = "" if may_be_none else mask.result(clean_text(draft.text, _WHAT[draft.verb]))
     if draft.verb is Verb.TELL:
         return _notes(plan, draft, text)
     word = OperatorWord(id=new_id(), verb=draft.verb, text=text)

@@ -106,6 +106,12 @@ def test_an_id_of_another_shape_is_refused(bad: Any) -> None:
     assert said == f"tasks[0].id: must be T- and at least three digits, got {bad!r}"
 
 
+def test_an_id_that_could_name_no_file_is_refused() -> None:
+    assert parse_plan([entry(id="T-" + 30 * "1")], "prd.json").tasks
+    (said,) = problems([entry(id="T-" + 300 * "1")])
+    assert said == "tasks[0].id: is longer than 32 characters"
+
+
 def test_an_id_may_have_more_than_three_digits() -> None:
     assert parse_plan([entry(id="T-123456")], "prd.json").tasks[0].id == "T-123456"
 
@@ -116,6 +122,7 @@ def test_an_id_may_have_more_than_three_digits() -> None:
     [
         ("", "must be a non-empty string, but it is empty"),
         (" \n\t", "must be a non-empty string, but it is empty"),
+        ("\u200b\u2060", "must be a non-empty string, but it is empty"),
         ("half \ud800", "must be a non-empty string, but it holds characters that are not text"),
         (None, "must be a non-empty string, got null"),
         (5, "must be a non-empty string, got a number"),

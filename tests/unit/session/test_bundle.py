@@ -91,6 +91,11 @@ def test_a_prd_that_is_not_usable_json_says_where(
     assert said in refusal(write(tmp_path, content), BadPlan)
 
 
+def test_a_key_that_stands_twice_is_named(tmp_path: Path) -> None:
+    twice = json.dumps([TASK]).replace('"title": "t"', '"title": "t", "title": "u"')
+    assert 'has the key "title" twice' in refusal(write(tmp_path, twice.encode()), BadPlan)
+
+
 def test_a_prd_of_unreasonable_size_is_refused_unread(tmp_path: Path) -> None:
     prd = write(tmp_path)
     os.truncate(prd, 11 * 1024 * 1024)
