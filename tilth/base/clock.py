@@ -34,6 +34,14 @@ def read_moment(text: str | None) -> datetime | None:
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
+def here(moment: datetime) -> datetime:
+    """Give a moment in the machine's own time zone; in UTC where TZ names one nobody can be in."""
+    try:
+        return moment.astimezone()
+    except (ValueError, OverflowError):
+        return moment.astimezone(UTC)
+
+
 def stamp(moment: datetime) -> str:
     """Write a moment in UTC, ISO 8601, to the millisecond."""
     return (

@@ -8,13 +8,15 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime, time, timedelta, tzinfo
 
+from tilth.base.clock import here
 from tilth.base.errors import UserError
 
-_TIME = re.compile(r"(\d{1,2}):(\d\d)(?::(\d\d))?")
+_TIME = re.compile(r"(\d{1,2}):(\d\d)(?::(\d\d))?", re.ASCII)
 
 
 def read_deadline(text: str, now: datetime, zone: tzinfo | None = None) -> datetime:
     """Give the moment a user means, in UTC; `zone` is the machine's own unless it is given."""
+    zone = zone or (UTC if here(now).tzinfo is UTC else None)
     try:
         moment = _of_day(text.strip(), now, zone) or _written(text.strip(), zone)
         moment = moment and moment.astimezone(UTC)
@@ -35,11 +37,11 @@ def _of_day(text: str, now: datetime, zone: tzinfo | None) -> datetime | None:
         return None
     hour, minute, second = (int(part or 0) for part in found.groups())
     wanted = time(hour, minute, second)
-    here = now.astimezone(zone).replace(tzinfo=None)
-    for day in (here.date(), here.date() + timedelta(days=1)):
+    today = now.astimezone(zone).replace(tzinfo=None)
+    for day in (today.date(), today.date() + timedelta(days=1)):
         local = datetime.combine(day, wanted)
         moments = _moments(local, zone)
-        if not moments and local > here:
+        if not moments and local > today:
             raise _skipped(text, local)
         for moment in moments:
             if moment > now:
@@ -49,7 +51,7 @@ def _of_day(text: str, now: datetime, zone: tzinfo | None) -> datetime | None:
 
 
 def _written(text: str, zone: tzinfo | None) -> datetime | None:
-    if not re.search(r"[T ]\d", text):
+    if not text.isascii() or not re.search(r"[T ]\d", text):
         return None
     moment = datetime.fromisoformat(text)
     if moment.tzinfo is not None:

@@ -9,8 +9,11 @@ from tilth.log.night_events import Forecasted, QuotaWait, SecondOpinion
 from tilth.show import figures
 from tilth.show.note import Note, Tone
 from tilth.show.progress import Progress
-from tilth.show.times import clock_time, minute
+from tilth.show.times import clock_time, day, minute
 from tilth.task.forecast import Range
+
+# From here on the name of a day could be that of another week.
+_WEEK_S = 6 * 86_400
 
 
 def waited(wait: QuotaWait, now: Progress) -> Iterator[Note]:
@@ -32,13 +35,17 @@ def forecast_words(said: Forecasted) -> str:
     """Put a forecast in one line; with no history it says so."""
     if not said.basis:
         return "no task was done on this repository yet: nothing to foresee by"
-    by = f" by {minute(said.by)}" if said.by else ""
+    by = f" by {_end(said.by, said.seconds_left or 0)}" if said.by else ""
     done = f"{whole_range(said.done)} of {said.remaining}" if said.done else str(said.remaining)
     cost = f"{money_range(said.cost_usd)} for all of them" if said.cost_usd else "cost unknown"
     each = f"{_time_range(said.task_seconds)} each" if said.task_seconds else ""
     basis = f"from {figures.counted(said.basis, 'done task')}"
     tasks = "task" if said.remaining == 1 else "tasks"
     return figures.joined((f"{done} {tasks} likely done{by}", each, cost, basis))
+
+
+def _end(by: str, seconds_left: float) -> str:
+    return minute(by) if seconds_left < _WEEK_S else day(by)
 
 
 def whole_range(span: Range) -> str:

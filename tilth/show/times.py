@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 
-from tilth.base.clock import read_moment
+from tilth.base.clock import here, read_moment
 
 _UNITS = ((86_400, "d"), (3_600, "h"), (60, "m"))
 
@@ -14,7 +14,7 @@ def clock_time(text: str, *, precise: bool = False) -> str:
     moment = read_moment(text)
     if moment is None:
         return text[11:23] if precise else text[11:19]
-    local = moment.astimezone()
+    local = here(moment)
     shown = f"{local:%H:%M:%S}" + (f".{local.microsecond // 1000:03d}" if precise else "")
     return shown + _zone(local)
 
@@ -22,7 +22,19 @@ def clock_time(text: str, *, precise: bool = False) -> str:
 def minute(text: str) -> str:
     """Tell a written moment's local time to the minute, with its day: Tue 07:00."""
     moment = read_moment(text)
-    return f"{moment.astimezone():%a %H:%M}" if moment else text
+    return _told(moment, "%a %H:%M") if moment else text
+
+
+def day(text: str) -> str:
+    """Tell a written moment's local time to the minute, with its date: 2026-11-17 07:00."""
+    moment = read_moment(text)
+    return _told(moment, "%Y-%m-%d %H:%M") if moment else text
+
+
+def _told(moment: datetime, form: str) -> str:
+    local = here(moment)
+    # Only where the machine's own zone cannot be used: then it must be said which one is.
+    return local.strftime(form) + (" UTC" if local.tzinfo is UTC else "")
 
 
 def local_time(text: str) -> str:
@@ -30,7 +42,7 @@ def local_time(text: str) -> str:
     moment = read_moment(text)
     if moment is None:
         return text
-    local = moment.astimezone()
+    local = here(moment)
     return f"{local:%Y-%m-%d %H:%M:%S}{_zone(local)}"
 
 

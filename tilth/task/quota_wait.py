@@ -9,7 +9,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Protocol
 
-from tilth.base.clock import Clock, stamp
+from tilth.base.clock import Clock, here, stamp
 from tilth.base.errors import CapReached, ProviderError, QuotaReached
 from tilth.base.interrupt import Interrupt
 from tilth.config.settings import Settings
@@ -95,7 +95,7 @@ def _check_limit(account: Sleeper, reached: QuotaReached, slept_s: float) -> Non
 def _check_deadline(account: Sleeper, problem: str, until: datetime) -> None:
     deadline = account.night.deadline
     if deadline is not None and until >= deadline:
-        by = f"past the time given by --until ({deadline.astimezone():%Y-%m-%d %H:%M})"
+        by = f"past the time given by --until ({here(deadline):%Y-%m-%d %H:%M})"
         raise CapReached(StopReason.WALL_CLOCK, f"{problem}, {by}; {_RESUME}")
 
 

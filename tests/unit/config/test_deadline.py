@@ -51,6 +51,8 @@ def test_a_time_of_day_is_the_next_one_and_a_date_is_that_date(
         ("07:60", "must be a time such as 07:00"),
         ("tomorrow", "got 'tomorrow'"),
         ("", "got ''"),
+        ("٠٧:٠٠", "must be a time such as 07:00"),
+        ("2026-11-18T٠٧:٠٠", "must be a time such as 07:00"),
         ("7", "must be a time such as 07:00"),
         ("2026-11-18", "must be a time such as 07:00"),
         ("2026-13-18T07:00", "must be a time such as 07:00"),
