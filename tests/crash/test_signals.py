@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM: once to stop after the current call, twice to stop at once."""
+"""Ctrl-C, SIGTERM and a closed terminal: once to stop after the current call, twice at once."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -56,7 +57,16 @@ def send(pid: int, number: int) -> None:
     wait_for(is_taken, "the signal to be taken")
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.fixture
+def hangup(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Have SIGHUP as a terminal leaves it, or as `nohup` does, in what is started from here."""
+    before = signal.signal(signal.SIGHUP, getattr(request, "param", signal.SIG_DFL))
+    yield
+    signal.signal(signal.SIGHUP, before)
+
+
+@pytest.mark.usefixtures("hangup")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_one_signal_stops_after_the_current_call(stage: Stage, number: int) -> None:
     with stage.server:
         pid = fork(stage.running())
@@ -70,6 +80,31 @@ def test_one_signal_stops_after_the_current_call(stage: Stage, number: int) -> N
         assert events[-2]["type"] == "tool_result"
         assert stage.go_on() == 0
     stage.check()
+
+
+@pytest.mark.usefixtures("hangup")
+def test_a_closed_terminal_is_one_wish_however_often_it_is_told(stage: Stage) -> None:
+    with stage.server:
+        pid = fork(stage.running())
+        wait_until_begun(stage)
+        for _ in range(2):
+            send(pid, signal.SIGHUP)
+            time.sleep(0.1)
+        mark(stage).with_name("end").touch()
+        assert reap(pid) == 130
+    assert mark(stage).read_text(encoding="utf-8") == "begun\nend\n"
+    assert read_lines(stage.log)[-1]["payload"]["reason"] == "interrupted"
+
+
+@pytest.mark.usefixtures("hangup")
+@pytest.mark.parametrize("hangup", [signal.SIG_IGN], indirect=True)
+def test_under_nohup_a_closed_terminal_stops_nothing(stage: Stage) -> None:
+    with stage.server:
+        pid = fork(stage.running())
+        wait_until_begun(stage)
+        os.kill(pid, signal.SIGHUP)
+        mark(stage).with_name("end").touch()
+        assert reap(pid) == 0
 
 
 def several(request: Request) -> Reply:

@@ -83,19 +83,29 @@ class _TerminalScreen:
 def stop_on_signals(
     interrupt: Interrupt, say: Callable[[str], None] = tell_from_handler
 ) -> Iterator[None]:
-    """Hear Ctrl-C and SIGTERM: once to stop after the current call, twice to stop at once."""
+    """Hear Ctrl-C and SIGTERM: once to stop after the current call, twice to stop at once.
+
+    A terminal that is closed stops it as one Ctrl-C does, unless it was told not to (`nohup`).
+    """
 
     def on_signal(number: int, frame: FrameType | None) -> None:
         if interrupt.wished:
+            if number == signal.SIGHUP:
+                # Both the shell and the kernel say that the terminal is gone.
+                return
             raise KeyboardInterrupt
         interrupt.wish()
         say("stopping after the current call; once more to stop at once")
 
-    before: Mapping[int, object] = {
-        number: signal.signal(number, on_signal) for number in (signal.SIGINT, signal.SIGTERM)
-    }
+    before: Mapping[int, object] = {number: signal.signal(number, on_signal) for number in _heard()}
     try:
         yield
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)  # type: ignore[arg-type]  # what signal() itself gave
+
+
+def _heard() -> tuple[signal.Signals, ...]:
+    both = (signal.SIGINT, signal.SIGTERM)
+    lives_on = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    return both if lives_on else (*both, signal.SIGHUP)
