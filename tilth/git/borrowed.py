@@ -20,8 +20,8 @@ def borrow(source: SourceRepo, head: str, into: Path) -> SourceRepo:
     Its checkout is said to be the source's own, so that interpreters and editable installs that
     belong to it are found as before.
     """
-    stores = f"{source.git_dir / 'objects'}\n"
-    write_file(into / "objects" / "info" / "alternates", os.fsencode(stores))
+    stores = _line(source.git_dir / "objects")
+    write_file(into / "objects" / "info" / "alternates", stores)
     write_file(into / "HEAD", f"{head}\n".encode())
     write_file(into / "config", configuration(head).encode())
     with writing(into):
@@ -29,6 +29,15 @@ def borrow(source: SourceRepo, head: str, into: Path) -> SourceRepo:
     _require(Git(into, into), head, source.root)
     stands_on = (source.git_dir / "objects", *source.stores)
     return source.model_copy(update={"git_dir": into, "head": head, "stores": stands_on})
+
+
+def _line(store: Path) -> bytes:
+    """Write a path as `alternates` has it: quoted where it holds a line's end."""
+    name = os.fsencode(store)
+    if b"\n" in name:
+        escaped = name.replace(b"\\", b"\\\\").replace(b'"', b'\\"').replace(b"\n", b"\\n")
+        name = b'"' + escaped + b'"'
+    return name + b"\n"
 
 
 def _require(git: Git, commit: str, root: Path) -> None:
