@@ -8,6 +8,8 @@ import pytest
 from support.flow_site import Site, accept, git, solve, submit
 from support.messages_api import Answer, call
 
+from tilth.base.errors import CorruptSession
+
 # Whoever it is: a person in another terminal, or a worker without a sandbox.
 MOVE = (
     "cd {repo} && branch=$(git for-each-ref --format='%(refname)' refs/heads/session) && "
@@ -45,3 +47,18 @@ def test_the_run_stops_and_goes_on_once_it_is_moved_back(tmp_path: Path, ending:
 
     assert resumed.code == 0
     assert resumed.subjects == ["seed: 1 task(s), 1 test(s)", "T-001: Add feature 1"]
+
+
+def test_an_emptied_log_is_said_to_be_lost_and_no_commit_is_advised_away(
+    tmp_path: Path,
+) -> None:
+    site = Site.make(tmp_path)
+    run = site.run(site.bundle(1, 2), worker=[solve(1) + submit(1)], evaluator=[accept()])
+    tip = git(site.repo, "rev-parse", run.branch)
+    log = run.session / "events.jsonl"
+    log.write_text("", encoding="utf-8")
+    with pytest.raises(CorruptSession, match="the log is empty") as told:
+        site.resume(worker=[])
+    assert str(log) in str(told.value)
+    assert "update-ref" not in str(told.value)
+    assert git(site.repo, "rev-parse", run.branch) == tip

@@ -40,6 +40,9 @@ def task(number: int, status: str = "pending", **changes: Any) -> dict[str, Any]
     }
 
 
+SOMETHING = {"seq": 1, "ts": CREATED, "type": "from_the_future", "payload": {}}
+
+
 @dataclass(frozen=True)
 class Shelf:
     """Hold sessions below one home."""
@@ -89,6 +92,9 @@ class Shelf:
         (directory / "prd.json").write_text(json.dumps(plan))
         (directory / "lock").write_text("1\n")
         write_log(directory, events)
+        if not (directory / "events.jsonl").stat().st_size:
+            # A session that was at work has a log, whatever it says.
+            append_line(directory, json.dumps(SOMETHING) + "\n")
         return directory
 
     def add_story(self, name: str = SESSION) -> Path:

@@ -22,5 +22,8 @@ def read_importable(runtime: Runtime, timeout_s: float) -> Importable:
         try:
             said = export.run((str(runtime.python), "-I", "-B", str(script)), timeout_s).output
             return Importable.model_validate_json(said)
-        except (ToolError, ValidationError) as error:
-            raise unable(runtime.python, "say what it can import", said or error) from error
+        except ToolError as error:
+            raise unable(runtime.python, "say what it can import", error) from error
+        except ValidationError as error:
+            why = said or "it printed nothing"
+            raise unable(runtime.python, "say what it can import", why) from error

@@ -104,7 +104,12 @@ def _as_it_stands(line: dict[str, Any], number: int) -> Event:
 def _check_schema(line: dict[str, Any], path: Path) -> None:
     payload = line.get("payload")
     version = payload.get("schema_version") if isinstance(payload, dict) else None
-    if not isinstance(version, int) or version > SCHEMA_VERSION:
+    if not isinstance(version, int) or isinstance(version, bool):
+        raise CorruptSession(
+            f"{path}: line {line.get('seq')} is no session start that can be read: it names no "
+            "schema; restore the file or start a new session"
+        )
+    if version > SCHEMA_VERSION:
         raise CorruptSession(
             f"{path}: written in schema {version!r}, this Tilth reads up to {SCHEMA_VERSION}; "
             "use the newer Tilth that wrote it"

@@ -14,6 +14,7 @@ from tilth.git.workspace import Workspace
 from tilth.log.events import Emit, SeedCommitted
 from tilth.log.state import SessionState
 from tilth.session.files import read_tests
+from tilth.session.lost_log import lost
 from tilth.session.session import Session
 
 
@@ -61,6 +62,8 @@ def check_branch(
     newest = workspace.newest()
     if newest is not None and newest.session == session.id and newest.parent in known:
         return
+    if memory.start is None:
+        raise lost(session.log_path, workspace.branch)
     was = memory.tip or session.checkpoint.base_commit
     raise CorruptSession(
         f"branch {workspace.branch} was moved: it is at {tip}, the session left it at {was}; move "

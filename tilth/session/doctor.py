@@ -202,7 +202,7 @@ def _sessions(settings: Settings) -> Iterator[Check]:
                 session.plan  # noqa: B018  # read for what it may raise
         except UserError as error:
             mend = f"`tilth resume {name}` mends what can be mended"
-            yield Check("session", Grade.WARN, str(error), mend)
+            yield Check("session", Grade.WARN, error.problem, mend)
             continue
         if status is SessionStatus.RUNNING and holder_of(session) is None:
             found = f"{name} was interrupted and nobody works on it"

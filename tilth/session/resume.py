@@ -19,6 +19,7 @@ from tilth.session.at_rest import take_up_leftovers
 from tilth.session.catalog import find_session, latest_to_resume
 from tilth.session.fence import Guard
 from tilth.session.frontend import Frontend
+from tilth.session.lost_log import require_log
 from tilth.session.models import choose_reviewers, require_endpoints
 from tilth.session.night import Schedule
 from tilth.session.parts import open_parts, read_facts
@@ -71,6 +72,7 @@ def _go_on(
 ) -> RunResult:
     memory = fold(session.events(), conversations=True)
     _mend_checkpoint(session, memory, frontend)
+    require_log(session.directory, session.checkpoint)
     if take_up_leftovers(session, memory, Mask(known_secrets(settings))):
         memory = fold(session.events(), conversations=True)
     if session.checkpoint.status is SessionStatus.INTERVIEWING:
@@ -112,8 +114,9 @@ def _mend_checkpoint(session: Session, memory: SessionState, frontend: Frontend)
     """The log is the truth: a checkpoint that cannot be read is written anew from it."""
     try:
         _ = session.checkpoint
-    except CorruptSession:
+    except CorruptSession as error:
         if memory.start is None:
-            raise
+            # Nothing to write it anew from.
+            raise CorruptSession(error.problem) from None
         session.rebuild_checkpoint(memory.start, memory.started or "")
         frontend.tell("the checkpoint could not be read; it was rebuilt from the log")

@@ -378,14 +378,21 @@ class Session:
 
 
 def _read_checkpoint(path: Path) -> Checkpoint:
-    content = read_json(path)
+    mend = f"`tilth resume {path.parent.name}` writes it anew from the log"
+    try:
+        content = read_json(path)
+    except CorruptSession as error:
+        raise CorruptSession(str(error), mend) from None
     version = content.get("schema_version") if isinstance(content, dict) else None
     if isinstance(version, int) and version > SCHEMA_VERSION:
         raise CorruptSession(
             f"{path}: written in schema {version}, this Tilth reads up to {SCHEMA_VERSION}; "
             "use the newer Tilth that wrote it"
         )
-    return _validated(Checkpoint, content, str(path))
+    try:
+        return _validated(Checkpoint, content, str(path))
+    except CorruptSession as error:
+        raise CorruptSession(str(error), mend) from None
 
 
 def _entries(model: type[ValueT], path: Path) -> Iterator[ValueT]:

@@ -18,6 +18,7 @@ from tilth.base.values import Value
 from tilth.config.secrets import Mask
 from tilth.contract.prd import Status
 from tilth.log.events import SCHEMA_VERSION
+from tilth.session.lost_log import require_log
 from tilth.session.session import Checkpoint, Session, SessionStatus
 from tilth.session.store import lock_holder
 
@@ -81,8 +82,9 @@ def read_row(directory: Path) -> SessionRow:
     try:
         checkpoint = Checkpoint.model_validate_json(read_plain(directory / "checkpoint.json"))
         if checkpoint.schema_version <= SCHEMA_VERSION:
+            require_log(directory, checkpoint)
             return _seen(directory, checkpoint, _read_tasks(directory, checkpoint))
-    except (OSError, ValidationError):
+    except (OSError, ValidationError, CorruptSession):
         pass  # said in full below
     return SessionRow(directory.name, BROKEN, fault=_why_broken(directory))
 
@@ -133,6 +135,7 @@ def _why_broken(directory: Path) -> str:
     """Let the session itself say what is wrong with it."""
     session = Session(directory, SystemClock(), Mask())
     try:
+        require_log(directory, session.checkpoint)
         return f"cannot be read: {session.checkpoint.status}, {len(session.plan.tasks)} tasks"
     except CorruptSession as error:
         return str(error)

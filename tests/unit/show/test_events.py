@@ -67,7 +67,7 @@ def test_a_kind_nobody_knows_still_gets_its_line(
     shelf: Shelf, capsys: pytest.CaptureFixture[str]
 ) -> None:
     line = json.loads(written(stop())) | {"type": "moon_phase", "payload": {"full": True}}
-    append_line(shelf.add(), json.dumps(line) + "\n")
+    (shelf.add() / "events.jsonl").write_text(json.dumps(line) + "\n")
     assert told(shelf, capsys)[0].split()[3:] == ["moon_phase", '{"full":true}']
 
 

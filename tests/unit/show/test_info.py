@@ -106,6 +106,8 @@ def test_a_task_below_the_bar_shows_in_the_list(
         ("prd.json", '{"tasks": [{"id": "T-001"}]}', "prd.json"),
         ("prd.json", None, "prd.json: the file is missing"),
         ("checkpoint.json", None, "checkpoint.json: the file is missing"),
+        ("checkpoint.json", "{", f"`tilth resume {SESSION}` writes it anew from the log"),
+        ("events.jsonl", "", "events.jsonl: the log is empty"),
     ],
 )
 def test_a_broken_session_is_one_row_and_the_others_still_show(
@@ -291,6 +293,13 @@ def test_a_log_that_is_gone_is_not_an_empty_one(shelf: Shelf) -> None:
     (shelf.add() / "events.jsonl").unlink()
     with pytest.raises(CorruptSession, match=r"events\.jsonl: the file is missing"):
         info("latest", as_json=False, environ=shelf.environ)
+
+
+def test_an_emptied_log_is_lost_and_no_branch_is_to_be_moved(shelf: Shelf) -> None:
+    (shelf.add() / "events.jsonl").write_text("")
+    with pytest.raises(CorruptSession, match=r"events\.jsonl: the log is empty") as told:
+        info("latest", as_json=False, environ=shelf.environ)
+    assert "git" not in str(told.value)
 
 
 def test_a_session_is_found_by_any_unique_prefix(
