@@ -4,7 +4,16 @@ import { html } from "./vendor/preact-htm.js";
 import { Spend, Timeline } from "./charts.js";
 import { MARKS, TAMPERED, clock, count, counted, day, money, span } from "./words.js";
 
-const MOST_REASONS = 4;
+// What does not fit is counted in the last row: the gravest reasons come first.
+const MOST_ROWS = 3;
+
+function Reasons({ reasons }) {
+  const shown = reasons.length > MOST_ROWS ? reasons.slice(0, MOST_ROWS - 1) : reasons;
+  return html`<ul>
+    ${shown.map((reason) => html`<li class="verbatim">${reason}</li>`)}
+    ${shown.length < reasons.length && html`<li class="quiet">and ${reasons.length - shown.length} more</li>`}
+  </ul>`;
+}
 
 function Headline({ overview }) {
   const ended = overview.ended || overview.timeline.end || overview.started;
@@ -53,10 +62,7 @@ function First({ overview, onTask }) {
         (task) => html`<li key=${task.id}>
           <button class="link" onClick=${() => onTask(task.id)}>${task.id} ${task.title}</button>
           <span class="quiet"> doubt ${task.doubt}</span>
-          <ul>
-            ${task.reasons.slice(0, MOST_REASONS).map((reason) => html`<li class="verbatim">${reason}</li>`)}
-            ${task.reasons.length > MOST_REASONS && html`<li class="quiet">and ${task.reasons.length - MOST_REASONS} more</li>`}
-          </ul>
+          <${Reasons} reasons=${task.reasons} />
         </li>`
       )}
     </ol>
