@@ -35,7 +35,13 @@ def open_plain(path: str | Path) -> BinaryIO:
     """Open an ordinary file for reading; a link to one is followed."""
     # Looked at before as well: to open a device can set it off.
     _check(os.stat(path).st_mode, path)
-    return _plain(_opened(path), path)
+    file = open(path, "rb", opener=_opener)  # noqa: SIM115  # it is the caller's
+    try:
+        _check(os.fstat(file.fileno()).st_mode, path)
+    except OSError:
+        file.close()
+        raise
+    return file
 
 
 def read_plain(path: str | Path, limit: int = -1) -> bytes:
@@ -86,9 +92,9 @@ def _names_inside(root: Path, path: Path) -> tuple[str, ...]:
     return names
 
 
-def _opened(path: str | Path) -> int:
+def _opener(path: str, flags: int) -> int:
     try:
-        return os.open(path, _FILE)
+        return os.open(path, flags | _FILE)
     except OSError as error:
         if error.errno == errno.ENXIO:
             raise NotPlain(path) from None
