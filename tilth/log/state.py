@@ -22,13 +22,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from tilth.base.values import changed
 from tilth.contract.operator_word import Verb
 from tilth.gate.findings import SuiteRecord
 from tilth.log import events as ev
 from tilth.log.cache_gaps import CacheGaps
 from tilth.log.conversations import Conversations
 from tilth.log.events import Event, Payload
-from tilth.log.task_fold import after, changed, handles, own, with_attempt
+from tilth.log.task_fold import after, handles, own, with_attempt
 from tilth.log.task_state import TaskOutcome, TaskState
 from tilth.model.messages import Role
 from tilth.task.budget import Spend

@@ -10,6 +10,7 @@ import functools
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from tilth.base.values import changed
 from tilth.contract.case import SUBMIT_CASE
 from tilth.contract.outcomes import Refused
 from tilth.contract.verdict import SUBMIT_VERDICT, asks_despite_accept
@@ -53,13 +54,6 @@ def after(task: TaskState, event: Event) -> TaskState:
         met = met_in(event.payload.type, event.payload.to_data())
         task = with_attempt(task, met=task.attempt.met + met) if met else task
     return task
-
-
-def changed(value: _T, **changes: Any) -> _T:
-    """Copy a frozen dataclass with changes: `dataclasses.replace`, but quick."""
-    copy = object.__new__(type(value))
-    object.__setattr__(copy, "__dict__", {**value.__dict__, **changes})
-    return copy
 
 
 def _written(task: TaskState, **changes: Any) -> TaskState:

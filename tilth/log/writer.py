@@ -13,10 +13,10 @@ from contextlib import nullcontext
 from pathlib import Path
 
 from tilth.base.clock import Clock, stamp
+from tilth.base.values import changed
 from tilth.config.secrets import Mask
 from tilth.log.events import Event, Payload, Scope, Sink, Stop
 from tilth.log.state import SessionState, apply
-from tilth.log.task_fold import changed
 from tilth.session.fence import Guard
 from tilth.session.store import Journal, Reserve
 

@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
 
 from tilth.base.errors import CorruptSession
 from tilth.base.plain_file import read_plain
+from tilth.base.values import Value, describe_faults
 from tilth.session.fence import Guard
-from tilth.session.store import PRIVATE_DIR, Journal, replace_bytes, replace_json, write_new
+from tilth.session.store import (
+    PRIVATE_DIR,
+    Journal,
+    read_lines,
+    replace_bytes,
+    replace_json,
+    write_new,
+)
+
+ValueT = TypeVar("ValueT", bound=Value)
 
 
 class Files:
@@ -57,3 +69,17 @@ def stage(directory: Path, checkpoint: Any, plan: Any, seed_tests: Mapping[str, 
     if plan is not None:
         replace_json(directory / "prd.json", plan)
     write_new(directory, {"events.jsonl": b"", "progress.txt": b""})
+
+
+def entries(model: type[ValueT], path: Path) -> Iterator[ValueT]:
+    """Read the lines of a file, each as one value."""
+    for at, line in enumerate(read_lines(path), start=1):
+        yield validated(model, line, f"{path}: line {at}")
+
+
+def validated(model: type[ValueT], content: Any, where: str) -> ValueT:
+    """Read a value, or name the place that does not hold one."""
+    try:
+        return model.model_validate(content)
+    except ValidationError as error:
+        raise CorruptSession(f"{where}: {describe_faults(error)}") from None

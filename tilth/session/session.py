@@ -20,13 +20,13 @@ from pathlib import Path
 from threading import RLock
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from pydantic import ConfigDict, ValidationError
+from pydantic import ConfigDict
 
 from tilth.base.clock import Clock, SystemClock, stamp
 from tilth.base.errors import CorruptSession, DiskError, UnknownSession
 from tilth.base.failpoint import reach
 from tilth.base.plain_file import read_plain
-from tilth.base.values import Value, describe_faults, jsonable
+from tilth.base.values import Value, jsonable
 from tilth.config.secrets import Mask
 from tilth.contract.operator_requests import OperatorRequest, still_open
 from tilth.contract.outcomes import StopReason
@@ -36,14 +36,13 @@ from tilth.log.events import SCHEMA_VERSION, Event, SessionStart
 from tilth.log.reader import read_events
 from tilth.model.messages import Role
 from tilth.session.fence import Fence, Guard, fence_file
-from tilth.session.files import Files, stage
+from tilth.session.files import Files, entries, stage, validated
 from tilth.session.store import Lock, make_private, read_json, read_lines, sync_dir
 from tilth.task.budget import Spend
 
 SESSION_ID = re.compile(r"[0-9]{8}-[0-9]{6}-[0-9a-f]{6}")
 PROGRESS_LINES = 30
 
-ValueT = TypeVar("ValueT", bound=Value)
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
 
@@ -280,7 +279,7 @@ class Session:
     def plan(self) -> Plan:
         if self._plan is None:
             path = self.directory / "prd.json"
-            self._plan = _validated(Plan, read_json(path), str(path))
+            self._plan = validated(Plan, read_json(path), str(path))
         return self._plan
 
     @_one_at_a_time
@@ -300,7 +299,7 @@ class Session:
 
     def read_ledger(self, task_id: str) -> tuple[LedgerEntry, ...]:
         """Give all verdicts on a task, oldest first."""
-        return tuple(_entries(LedgerEntry, self._ledger_path(task_id)))
+        return tuple(entries(LedgerEntry, self._ledger_path(task_id)))
 
     def _ledger_path(self, task_id: str) -> Path:
         if self.plan.task(task_id) is None:
@@ -361,7 +360,7 @@ class Session:
 
     def requests(self) -> tuple[OperatorRequest, ...]:
         """Give all questions, flags and answers, oldest first."""
-        return tuple(_entries(OperatorRequest, self.directory / "operator-requests.jsonl"))
+        return tuple(entries(OperatorRequest, self.directory / "operator-requests.jsonl"))
 
     @_one_at_a_time
     def close_out(self, reason: StopReason, spend: Mapping[Role, Spend]) -> None:
@@ -390,18 +389,6 @@ def _read_checkpoint(path: Path) -> Checkpoint:
             "use the newer Tilth that wrote it"
         )
     try:
-        return _validated(Checkpoint, content, str(path))
+        return validated(Checkpoint, content, str(path))
     except CorruptSession as error:
         raise CorruptSession(str(error), mend) from None
-
-
-def _entries(model: type[ValueT], path: Path) -> Iterator[ValueT]:
-    for at, line in enumerate(read_lines(path), start=1):
-        yield _validated(model, line, f"{path}: line {at}")
-
-
-def _validated(model: type[ValueT], content: Any, where: str) -> ValueT:
-    try:
-        return model.model_validate(content)
-    except ValidationError as error:
-        raise CorruptSession(f"{where}: {describe_faults(error)}") from None
