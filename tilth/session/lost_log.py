@@ -18,7 +18,8 @@ def require_log(directory: Path, checkpoint: Checkpoint) -> None:
     """Raise CorruptSession where a session has been at work and its log says nothing."""
     was_at_work = bool(checkpoint.usage) or checkpoint.status not in _BEFORE_WORK
     log = directory / "events.jsonl"
-    if was_at_work and log.exists() and log.stat().st_size == 0:
+    # What is no ordinary file has no size either; whoever reads it says what it is.
+    if was_at_work and log.is_file() and log.stat().st_size == 0:
         raise lost(log, checkpoint.branch)
 
 
