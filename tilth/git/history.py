@@ -114,9 +114,11 @@ class _ThroughGitPython:
         # As it is stored: its own way to a commit starts git three times.
         with _told():
             found = self._repo.odb.stream(bytes.fromhex(id))
+            # Whole, whatever it is: a stream that is left half read complains when it is destroyed.
+            raw = found.read()
             if found.type != b"commit":
                 raise ValueError(f"{id} is no commit")
-            return read_commit(id, found.read())
+            return read_commit(id, raw)
 
     def size(self, base: str, tree: str) -> ChangeSize:
         with _told():

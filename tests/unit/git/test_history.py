@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from pathlib import Path
@@ -129,3 +130,19 @@ def test_a_tree_is_no_commit(repo: Repo) -> None:
         pytest.raises(WorkspaceError, match="is no commit"),
     ):
         way.commit(tree)
+
+
+def test_what_is_no_commit_is_read_to_its_end(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    complaints: list[object] = []
+    monkeypatch.setattr(sys, "unraisablehook", complaints.append)
+    tree = repo.git("rev-parse", "HEAD^{tree}").strip()
+    with open_history(open_source(repo.root)) as way:
+        try:
+            way.commit(tree)
+        except WorkspaceError as error:
+            kept = error
+    # Whoever keeps the error keeps the stream: it ends long after the repository was closed.
+    assert kept.__context__ is not None
+    del kept
+    gc.collect()
+    assert complaints == []
