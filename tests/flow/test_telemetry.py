@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from support.flow_site import KEY, Run, Site, accept, reject, solve, submit, write
 from support.messages_api import call
-from support.otlp_collector import Collector, attributes
+from support.otlp_collector import Collector, GrpcCollector, attributes
 
 from tilth.session import telemetry
 
@@ -44,12 +44,20 @@ def play(site: Site, url: str, monkeypatch: pytest.MonkeyPatch, **more: str) -> 
     )
 
 
-@pytest.fixture(scope="module")
-def told(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Collector, Run]]:
+PROTOCOLS = {"http/protobuf": Collector, "grpc": GrpcCollector}
+
+
+@pytest.fixture(scope="module", params=PROTOCOLS)
+def told(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[Collector, Run]]:
     site = Site.make(tmp_path_factory.mktemp("told"), {"pyproject.toml": QUICK})
-    with pytest.MonkeyPatch.context() as patch, Collector() as collector:
-        patch.setattr(telemetry, "CLOSING_S", PATIENT_S)
-        yield collector, play(site, collector.url, patch)
+    asked = {"OTEL_EXPORTER_OTLP_PROTOCOL": request.param}
+    with PROTOCOLS[request.param]() as collector:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(telemetry, "CLOSING_S", PATIENT_S)
+            run = play(site, collector.url, patch, **asked)
+        yield collector, run
 
 
 def one(spans: list[Any]) -> tuple[Any, dict[str, Any]]:
@@ -176,7 +184,7 @@ def test_a_collector_that_fails_is_a_warning_and_never_an_ending(
 ) -> None:
     monkeypatch.setattr(telemetry, "CLOSING_S", 0.5)
     site = Site.make(tmp_path, {"pyproject.toml": QUICK})
-    more = {"OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"} if "exporter" in kind else {}
+    more = {"OTEL_EXPORTER_OTLP_PROTOCOL": "http/json"} if "exporter" in kind else {}
     if kind == "is not installed":
         monkeypatch.setitem(sys.modules, "tilth.session.otlp", None)
     with Collector(status=400, hang=kind == "hangs") as collector:

@@ -1,16 +1,22 @@
-"""A collector on loopback: real OTLP over HTTP, decoded from its protobuf, kept for a look."""
+"""A collector on loopback: real OTLP over HTTP or gRPC, decoded from protobuf, kept for a look."""
 
 from __future__ import annotations
 
 import gzip
 import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import (
     ExportMetricsServiceRequest,
+    ExportMetricsServiceResponse,
 )
-from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
+    ExportTraceServiceRequest,
+    ExportTraceServiceResponse,
+)
 
 
 def _value(value: Any) -> Any:
@@ -95,3 +101,46 @@ class Collector:
                 """Say nothing."""
 
         return Handler
+
+
+class GrpcCollector(Collector):
+    """Take what exporters send over gRPC, as bytes, so that both ways are decoded in one place."""
+
+    def __init__(self) -> None:
+        import grpc
+
+        super().__init__()
+        self._server.server_close()
+        self._grpc = grpc.server(ThreadPoolExecutor(max_workers=2))
+        services = {
+            "trace.v1.TraceService": ("/v1/traces", ExportTraceServiceResponse),
+            "metrics.v1.MetricsService": ("/v1/metrics", ExportMetricsServiceResponse),
+        }
+        self._grpc.add_generic_rpc_handlers(
+            [
+                grpc.method_handlers_generic_handler(
+                    f"opentelemetry.proto.collector.{name}",
+                    {"Export": grpc.unary_unary_rpc_method_handler(self._taker(path, answer))},
+                )
+                for name, (path, answer) in services.items()
+            ]
+        )
+        self._port = self._grpc.add_insecure_port("127.0.0.1:0")
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self._port}"
+
+    def __enter__(self) -> GrpcCollector:
+        self._grpc.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._grpc.stop(grace=None).wait()
+
+    def _taker(self, path: str, answer: type[Any]) -> Callable[[bytes, Any], bytes]:
+        def export(body: bytes, context: Any) -> bytes:
+            self.take(path, dict(context.invocation_metadata()), body)
+            return bytes(answer().SerializeToString())
+
+        return export
