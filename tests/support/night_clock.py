@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 from tilth.base.interrupt import Interrupt
 
+NAP_S = 15.0
 EVENING = datetime(2026, 11, 16, 22, 0, tzinfo=UTC)
 
 
@@ -35,5 +36,5 @@ class NightClock:
         self.heard()
 
     def interrupt(self) -> Interrupt:
-        """Give an interrupt whose naps pass by this clock."""
-        return Interrupt(pause=self.sleep)
+        """Give an interrupt whose naps pass by this clock, long ones: a night is soon over."""
+        return Interrupt(pause=self.sleep, look_every_s=NAP_S)

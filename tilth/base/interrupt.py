@@ -21,12 +21,15 @@ class Interrupt:
     this thread holds would never come free. `elsewhere` is asked only where a stop can be heard.
     """
 
-    def __init__(self, pause: Callable[[float], None] = time.sleep) -> None:
+    def __init__(
+        self, pause: Callable[[float], None] = time.sleep, look_every_s: float = _LOOK_EVERY_S
+    ) -> None:
         self.wished = False
         # What stopped one lane of a run stops the others; nobody wished for it.
         self.halted = False
         self.elsewhere: Callable[[], bool] = _nowhere
         self._pause = pause
+        self._look_every_s = look_every_s
 
     def wish(self) -> None:
         self.wished = True
@@ -46,11 +49,11 @@ class Interrupt:
         """Wait, but hardly longer than until a stop is wished for."""
         until = time.monotonic() + seconds
         while not self.heard() and (left := until - time.monotonic()) > 0:
-            self._pause(min(left, _LOOK_EVERY_S))
+            self._pause(min(left, self._look_every_s))
         self.check()
 
     def nap(self, seconds: float) -> None:
         """Wait a moment at most, for whoever has a clock of its own to look at in between."""
         self.check()
-        self._pause(min(seconds, _LOOK_EVERY_S))
+        self._pause(min(seconds, self._look_every_s))
         self.check()
