@@ -46,9 +46,10 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.enable()
 
 
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
-    """Take one more than there are cores: tests wait much, for processes and for servers."""
-    return cores_here() + 1
+    """Take two for each core: tests wait much, for processes and for servers."""
+    return 2 * cores_here()
 
 
 # Whole programs first, values last: small files then fill the gaps that long ones leave at the end.
