@@ -62,7 +62,8 @@ class Exporting:
         # Imported first: only loggers that are there can be kept from talking.
         tracer = None if traces is None else _load("traces", traces)
         meter = None if metrics is None else _load("metrics", metrics)
-        reading = _Faults()
+        # Some variables are read in threads that the packages start for it.
+        reading = _Faults(others=frozenset(thread.ident for thread in threading.enumerate()))
         with reading:
             resource = _resource()
             self._spans = None if tracer is None else _Spans(tracer(), resource)
@@ -199,19 +200,25 @@ class _Ended(SpanProcessor):
 class _Faults(logging.Filter):
     """Count what the packages warn of in this thread, and keep it off the screen.
 
-    Their words hold addresses, and those may hold a token.
+    Their words hold addresses, and those may hold a token. Where threads of others are named, every
+    thread but those counts as this one.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, others: frozenset[int | None] | None = None) -> None:
         super().__init__()
         self.count = 0
         self._thread = threading.get_ident()
+        self._others = others
 
     def filter(self, record: logging.LogRecord) -> bool:
-        if record.thread != self._thread:
+        if not self._is_ours(record.thread):
             return True
         self.count += record.levelno >= logging.WARNING
         return False
+
+    def _is_ours(self, thread: int | None) -> bool:
+        others = self._others
+        return thread == self._thread or (others is not None and thread not in others)
 
     def __enter__(self) -> None:
         for logger in _loggers():

@@ -13,6 +13,7 @@ TOKEN = "sk-collector-0123456789abcdef"
 MISREAD = {
     "OTEL_EXPORTER_OTLP_HEADERS": f"Authorization: Bearer {TOKEN}",
     "OTEL_EXPORTER_OTLP_TIMEOUT": f"{TOKEN} seconds",
+    "OTEL_RESOURCE_ATTRIBUTES": f"team=night,{TOKEN}",
 }
 
 
