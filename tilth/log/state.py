@@ -295,7 +295,7 @@ def _(state: SessionState, event: Event, resume: ev.SessionResume) -> SessionSta
     for task_id in resume.anew:
         # Its conversation is over, whenever the next one begins.
         if task_id in tasks and tasks[task_id].attempt.conversation is not None:
-            tasks[task_id] = with_attempt(tasks[task_id], ended=True)
+            tasks[task_id] = with_attempt(own(tasks[task_id]), ended=True)
     tip = state.tip
     if resume.unwound_commit is not None and resume.unwound_commit == tip:
         tip = state.commits[tip].parent if tip in state.commits else tip

@@ -94,6 +94,15 @@ def test_a_state_that_was_given_out_does_not_change_with_what_comes_after() -> N
     assert repr(fold(a_session())) == given[-1][1]
 
 
+def test_a_resume_that_begins_a_task_anew_leaves_the_state_before_it_alone() -> None:
+    before = folded(RESET, prompt(Role.WORKER))
+    anew = SessionResume(
+        last_stop=None, retried=(), pending=(), unwound_commit=None, anew=("T-001",)
+    )
+    after = apply(before, Tape().event(anew, None))
+    assert [state.tasks["T-001"].is_open for state in (before, after)] == [True, False]
+
+
 def test_nobody_can_change_a_state() -> None:
     state = fold(a_session())
     for value in (state, state.tasks["T-001"], state.tasks["T-001"].attempt):
