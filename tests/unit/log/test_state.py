@@ -29,6 +29,7 @@ from support.event_samples import (
     validator,
     verdict,
 )
+from support.folding import events, folded, reviewed, task_after
 
 from tilth.contract.outcomes import StopReason
 from tilth.log.events import (
@@ -37,8 +38,6 @@ from tilth.log.events import (
     ContextReset,
     EvaluatorVerdict,
     Event,
-    Payload,
-    PromptAssembled,
     SessionResume,
     TaskDone,
     Unknown,
@@ -46,29 +45,10 @@ from tilth.log.events import (
 )
 from tilth.log.reader import parse_event
 from tilth.log.state import SessionState, apply, fold
-from tilth.log.task_state import ReviewState, TaskOutcome, TaskState
+from tilth.log.task_state import ReviewState, TaskOutcome
 from tilth.model.messages import Role, Usage
 
 RESET = SAMPLES["context_reset"]
-
-
-def events(*payloads: Payload, task_id: str | None = "T-001") -> list[Event]:
-    tape = Tape()
-    return [tape.event(payload, task_id) for payload in payloads]
-
-
-def folded(*payloads: Payload, task_id: str | None = "T-001") -> SessionState:
-    return fold(events(*payloads, task_id=task_id))
-
-
-def task_after(*payloads: Payload) -> TaskState:
-    return folded(*payloads).tasks["T-001"]
-
-
-def reviewed() -> PromptAssembled:
-    """Open the evaluator's conversation about a case."""
-    head = {"tools": [{"name": "submit_verdict"}]}
-    return prompt(Role.EVALUATOR).model_copy(update={"head": head})
 
 
 @pytest.fixture(autouse=True)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from support.event_samples import (
     SAMPLES,
@@ -18,28 +16,16 @@ from support.event_samples import (
     validator,
     verdict,
 )
+from support.folding import folded, sent_back, spoke, task_after
 
 from tilth.contract.operator_word import Verb
 from tilth.gate.findings import SuiteRecord
-from tilth.log.events import OperatorSpoke, Payload, SessionResume
-from tilth.log.state import SessionState, fold
-from tilth.log.task_state import TaskOutcome, TaskState
+from tilth.log.events import Payload, SessionResume
+from tilth.log.state import fold
+from tilth.log.task_state import TaskOutcome
 from tilth.model.messages import Role
 
 RESET = SAMPLES["context_reset"]
-
-
-def folded(*payloads: Payload, task_id: str | None = "T-001") -> SessionState:
-    tape = Tape()
-    return fold(tape.event(payload, task_id) for payload in payloads)
-
-
-def task_after(*payloads: Payload) -> TaskState:
-    return folded(*payloads).tasks["T-001"]
-
-
-def spoke(verb: Verb, text: str, task: str | None = "T-001", **more: Any) -> OperatorSpoke:
-    return OperatorSpoke(id=text, verb=verb, text=text, task=task, **more)
 
 
 def test_what_a_person_said_counts_for_its_task_if_it_was_heard() -> None:
@@ -53,11 +39,6 @@ def test_what_a_person_said_counts_for_its_task_if_it_was_heard() -> None:
     assert [word.text for word in state.words_on("T-001")] == ["first", "no", "second"]
     assert state.notes_on("T-001") == ("first", "second")
     assert state.notes_on("T-002") == ("other",)
-
-
-def sent_back(call_id: str | None = None) -> OperatorSpoke:
-    entry = verdict(verdict="reject", rejection_category="acceptance_gap", source="person").entry
-    return spoke(Verb.REJECT, "no", decision="reject", entry=entry, call_id=call_id)
 
 
 @pytest.mark.parametrize(
