@@ -21,7 +21,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from support.crash_stage import Stage  # found beside this file, also when it is run by name
 
-
 # A machine that is busier than it was in the calm needs longer for each step: whoever was killed
 # often is left alone for longer, so that every session gets through.
 PATIENCE = 1.1

@@ -69,6 +69,53 @@ RESTORED: dict[str, dict[str, str | None]] = {
     },
 }
 
+# The caller of the hook that runs a test, found from a module that a test imports.
+CALLER = f"""{WRONG}
+
+import sys
+
+frame = getattr(sys, "_get" + "frame")()
+while not hasattr(getattr(frame.f_locals.get("self"), "ihook", None), "pytest_pyfunc_call"):
+    frame = frame.f_back
+manager = frame.f_locals["self"].config.pluginmanager
+caller = manager.hook.pytest_pyfunc_call
+"""
+STAND_IN = """
+
+class Stand:
+    def __init__(self, own):
+        self.__func__ = own
+
+    def __call__(self, pyfuncitem):
+        return True
+
+
+for implementation in caller.get_hookimpls():
+    implementation.function = Stand(implementation.function)
+"""
+OWN_WAY = """
+inner = manager._inner_hookexec
+
+
+def answer(name, *given):
+    return name == caller.name or inner(name, *given)
+
+
+manager._inner_hookexec = answer
+"""
+OTHER_CALLER = """
+
+class Caller(type(caller)):
+    def __call__(self, **given):
+        return True
+
+
+other = Caller.__new__(Caller)
+for slot in type(caller).__slots__:
+    setattr(other, slot, getattr(caller, slot))
+manager.hook.pytest_pyfunc_call = other
+"""
+
 # What a wrong `calc.py` may try by itself.
 CODE = {
     "leaves on import": LEAVE + WRONG,
@@ -100,6 +147,10 @@ CODE = {
         f"import os\nimport pathlib\n\npathlib.Path('../report').write_text({FORGED!r})\n"
         f"os._exit(0)\n{WRONG}"
     ),
+    "answers for a hook": CALLER + "caller._hookexec = lambda *_: True\n",
+    "calls hooks in its own way": CALLER + OWN_WAY,
+    "dresses as pytest's own hook": CALLER + STAND_IN,
+    "calls for pytest": CALLER + OTHER_CALLER,
     "plants a report": f"import os\n\nos.mkfifo('../report')\n{WRONG}",
 }
 

@@ -14,6 +14,7 @@ import sys
 import types
 from typing import TYPE_CHECKING, Any
 
+from .callers import HOOK, HookCallers
 from .parts import METHODS, Part, all_codes, changed, inner_of, parts_of
 
 if TYPE_CHECKING:
@@ -43,7 +44,6 @@ _RUNNER = (
     "pluggy",
     "unittest.case",
 )
-_HOOK = "pytest_"
 _LEGACY = "_pytest.legacypath"
 # Importing them does something, or pytest itself puts hooks of its own there.
 _NOT_HELD = frozenset(
@@ -66,12 +66,17 @@ class Guard:
         self._machinery = _parts(self._modules)
         self._classes = _classes(self._machinery)
         self._legacy = {p.attribute: p.inner for p in self._machinery if p.module == _LEGACY}
-        self._own = {(id(p.inner), p.attribute) for p in self._machinery if _HOOK in p.attribute}
+        self._own = {(id(p.inner), p.attribute) for p in self._machinery if HOOK in p.attribute}
         self._runner = [part for part in self._machinery if part.module in runner]
         self._library = _parts(_library_modules(library))
         self._tests: list[tuple[str, Any, types.CodeType]] = []
+        self._callers: HookCallers | None = None
         self.replaced: set[str] = set()
         self.hooks: set[str] | None = None
+
+    def take_callers(self, manager: pytest.PytestPluginManager) -> None:
+        """Hold how hooks are called, while nobody else has seen the manager."""
+        self._callers = HookCallers(manager)
 
     def take_tests(self, items: list[pytest.Item], seeds: dict[str, dict[str, Any]]) -> None:
         """Hold the code of each test, and see that it is the one its file gave it."""
@@ -99,9 +104,14 @@ class Guard:
     def _known_codes(self) -> set[int]:
         return _ids_of(code for codes in self._held.codes.values() for code in codes)
 
-    def look_at_runner(self) -> None:
-        """Name what was replaced of the parts that run and tell a single test."""
+    def look_at_runner(self, hooks: Any = None) -> None:
+        """Name what was replaced of the parts that run and tell a single test, its hooks too."""
         self._look(self._runner)
+        self._look_at_callers(hooks)
+
+    def _look_at_callers(self, hooks: Any = None) -> None:
+        if self._callers is not None:
+            self.replaced.update(self._callers.replaced(hooks))
 
     def look_between_tests(self) -> None:
         """Name what was replaced where it is at rest: the library, held modules, fixtures.
@@ -133,9 +143,10 @@ class Guard:
         for nodeid, function, code in self._tests:
             if function.__code__ is not code:
                 self.replaced.add(f"the code of {nodeid}")
+        self._look_at_callers()
         own: set[str] = set()
         for hook, caller in vars(manager.hook).items():
-            for implementation in caller.get_hookimpls() if hook.startswith(_HOOK) else ():
+            for implementation in caller.get_hookimpls() if hook.startswith(HOOK) else ():
                 own.update(self._own_hook(hook, inner_of(implementation.function)))
         self.hooks = own if self.hooks is None else self.hooks & own
 

@@ -47,10 +47,11 @@ class Part:
 
 def inner_of(value: Any) -> Any:
     """Give the function that a method or property is made of, or the thing itself."""
-    # A plain function wraps nothing, whatever attributes it was given.
-    if type(value) is types.FunctionType or isinstance(value, type):
-        return value
-    return getattr(value, "__func__", None) or getattr(value, "fget", None) or value
+    # Nothing else wraps a function, whatever attributes it was given.
+    kind = type(value)
+    if kind in (types.MethodType, classmethod, staticmethod):
+        return value.__func__
+    return value.fget if kind is property else value
 
 
 def parts_of(name: str, module: types.ModuleType, own: str | None = None) -> Iterator[Part]:

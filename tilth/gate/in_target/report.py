@@ -181,6 +181,10 @@ class Recorder:
             "hooks": sorted(self._guard.hooks or ()),
         }
 
+    def pytest_addoption(self, pluginmanager: pytest.PytestPluginManager) -> None:
+        # The first hook there is: no code of the project has run.
+        self._guard.take_callers(pluginmanager)
+
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         # Not later: pytest takes some of its own parts away when it ends.
         self._guard.look(session.config.pluginmanager)
@@ -202,7 +206,7 @@ class Recorder:
 
     def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[Any]) -> Any:
         # Once before pytest words its report: what is swapped for that alone is seen here.
-        self._guard.look_at_runner()
+        self._guard.look_at_runner(item.ihook)
         phase = str(item.nodeid), str(call.when)
         if call.excinfo is None:
             self._raised.discard(phase)
