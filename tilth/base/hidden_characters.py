@@ -7,6 +7,7 @@ What counts is decided by a character's Unicode category and by the property tha
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
@@ -46,16 +47,28 @@ class Hidden(NamedTuple):
 
 
 def hidden_in(line: str, *, is_first: bool = False) -> tuple[Hidden, ...]:
-    """Find the hidden characters of one line; the first of a file may begin with its mark."""
+    """Find the hidden characters of one line, each kind of them once.
+
+    The first line of a file may begin with its mark.
+    """
     line = line.removesuffix("\r")
     if line.isascii() and line.isprintable():
         return ()
     start = 1 if is_first and line.startswith(_MARK) else 0
-    return tuple(
-        Hidden(char, is_grave=not _is_usual(line, at))
-        for at, char in enumerate(line)
-        if at >= start and is_hidden(char)
-    )
+    kinds = filter(is_hidden, dict.fromkeys(line[start:]))
+    return tuple(each for char in kinds for each in _ways(line, char, start))
+
+
+def _ways(line: str, char: str, start: int) -> Iterator[Hidden]:
+    """Tell how a character stands in a line: as honest text has it, otherwise, or both."""
+    at = line.index(char, start)
+    if char not in _JOINING:
+        # Where it stands makes no difference.
+        yield Hidden(char, is_grave=not _is_usual(line, at))
+        return
+    places = (place for place in range(at, len(line)) if line[place] == char)
+    for is_usual in dict.fromkeys(_is_usual(line, place) for place in places):
+        yield Hidden(char, is_grave=not is_usual)
 
 
 def escaped(text: str) -> str:

@@ -24,6 +24,7 @@ _SUITES = ("testsuite", "testsuites")
 _DECLARED = {"failures": "failed", "errors": "errors"}
 _OUTSIDE = ("failure", "error")
 _LONGEST_NUMBER = 10
+_DEEPEST = 64
 _ENDINGS = {"failure": "failed", "error": "errors", "skipped": "skipped"}
 _NOT_RUN = frozenset({"notrun", "disabled"})
 # Where a test has several, the first of these is what it counts as.
@@ -95,6 +96,8 @@ class _Reading:
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         name = name.rpartition(":")[2]
         if name in _SUITES:
+            if len(self._declared) >= _DEEPEST:
+                raise Unreadable(f"its JUnit report {self._name} nests suites too deep")
             self._counted.append(Counter())
             self._declared.append(self._declaration(attributes))
         elif name == _TESTCASE:

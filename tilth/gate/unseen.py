@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 import zipfile
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
 from tilth.base.hidden_characters import escaped_line, hidden_in
@@ -64,19 +65,32 @@ def _name_note(path: str) -> str | None:
 
 def _blanks(diff: str) -> list[str]:
     """Name once a file what honest text may hold and nobody sees: blanks, joiners, form feeds."""
-    found: dict[str, list[tuple[int, str]]] = {}
+    found: dict[str, _Blanks] = {}
     for line in added_lines(diff):
-        for each in hidden_in(line.text, is_first=line.number == 1):
-            if not each.is_grave:
-                found.setdefault(line.path, []).append((line.number, each.name))
-    return [_blank_note(path, held) for path, held in found.items()]
+        hidden = hidden_in(line.text, is_first=line.number == 1)
+        names = [each.name for each in hidden if not each.is_grave]
+        if names:
+            found.setdefault(line.path, _Blanks(line.number)).add(names)
+    return [blanks.note(path) for path, blanks in found.items()]
 
 
-def _blank_note(path: str, held: list[tuple[int, str]]) -> str:
-    names = ", ".join(list(dict.fromkeys(name for _, name in held))[:_MOST_NAMES])
-    lines = len({number for number, _ in held})
-    where = f"line {held[0][0]}" if lines == 1 else f"{lines} lines, the first is {held[0][0]}"
-    return f"{path}: blanks and joiners that are not seen as such ({names}) in {where}"
+@dataclass
+class _Blanks:
+    """Count the lines of one file that hold such characters."""
+
+    first: int
+    lines: int = 0
+    names: dict[str, None] = field(default_factory=dict)
+
+    def add(self, names: Iterable[str]) -> None:
+        self.lines += 1
+        self.names.update(dict.fromkeys(names))
+
+    def note(self, path: str) -> str:
+        names = ", ".join(list(self.names)[:_MOST_NAMES])
+        alone = f"line {self.first}"
+        where = alone if self.lines == 1 else f"{self.lines} lines, the first is {self.first}"
+        return f"{path}: blanks and joiners that are not seen as such ({names}) in {where}"
 
 
 def _binary_note(path: str, content: bytes | None) -> str | None:

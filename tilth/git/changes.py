@@ -42,6 +42,9 @@ def path_in_diff(name: str) -> str:
 
 def _unquoted(match: re.Match[str]) -> str:
     said = match[1]
+    if said == "x":
+        # Not git's: a byte that is no text was written so when the diff was read.
+        return match[0]
     return chr(int(said, 8)) if len(said) == 3 else _LETTERS.get(said, said)
 
 

@@ -68,3 +68,12 @@ def test_what_is_written_as_its_number_hides_nothing_more() -> None:
     every = "".join(map(chr, UNSEEN))
     assert not any(map(is_hidden, escaped(every)))
     assert escaped(escaped(every)) == escaped(every)
+
+
+def test_every_kind_is_told_once_a_line_however_often_it_stands_there() -> None:
+    line = "a\u00a0b\u200dc" * 1000 + "👩\u200d👩"
+    assert [(found.name, found.is_grave) for found in hidden_in(line)] == [
+        ("U+00A0", False),
+        ("U+200D", True),
+        ("U+200D", False),
+    ]

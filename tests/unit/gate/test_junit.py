@@ -104,6 +104,7 @@ def test_the_counts_of_several_reports_add_up() -> None:
         (b'<!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>', "a.xml has a document type"),
         (b'<?xml version="1.0" encoding="nonsense"?><a/>', "a.xml is not valid XML"),
         (b"<?xml version='1.0' encoding='utf-7'?><a/>", "a.xml is not valid XML"),
+        (b"<testsuite>" * 65 + b"</testsuite>" * 65, "a.xml nests suites too deep"),
     ],
 )
 def test_what_is_no_plain_report_is_not_read(document: bytes, said: str) -> None:

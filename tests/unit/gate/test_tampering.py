@@ -18,11 +18,13 @@ from tilth.gate.tampering import (
     MOST_OF_A_KIND,
     Tampering,
     TamperKind,
+    added_lines,
     suspicious_lines,
     tampering_notes,
 )
 from tilth.gate.unseen import unseen_notes
 from tilth.git.changes import Change, Status
+from tilth.git.command import shown
 
 SEED = "tests/test_t001_add.py"
 DIFF = """\
@@ -82,6 +84,11 @@ def test_characters_that_hide_code_are_named_and_shown(text: str, mark: str) -> 
 @pytest.mark.parametrize("text", ["x = 1\r", "\ufeffx = 1", "\tx = 'é 漢 👩\u200d👩'", "\f"])
 def test_plain_text_of_any_script_and_windows_line_ends_hide_nothing(text: str) -> None:
     assert suspicious_lines(added(text)) == ()
+
+
+def test_a_quoted_name_with_a_byte_that_is_no_text_is_told_as_it_is_shown_elsewhere() -> None:
+    diff = shown(b'+++ "b/b\xff\\t.py"\n@@ -0,0 +1 @@\n+x = 1\n')
+    assert [line.path for line in added_lines(diff)] == [shown(b"b\xff\t.py")]
 
 
 def test_a_line_that_is_quoted_for_another_reason_hides_nothing_either() -> None:
