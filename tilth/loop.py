@@ -125,7 +125,7 @@ def _work_in_lanes(bench: Bench, lanes: Lanes) -> Halt:
     """
     with Crew(bench.interrupt) as crew:
         while True:
-            hearing.hear_for(bench, crew.busy, landing=bool(lanes.landing))
+            hearing.hear_for(bench, {*crew.busy, *crew.over}, landing=bool(lanes.landing))
             plan = bench.record.plan
             held = {task.id for task in plan.tasks if bench.words.come_before(task)}
             resting = {*crew.busy, *crew.over, *held}
@@ -329,7 +329,7 @@ def _judge(
         entry = hearing.hear_verdict(bench, attempt, call.id)
         if entry is None:
             review.record(bench, attempt, call.id, judged)
-            entry = judged
+            entry = hearing.overruled(bench, attempt, call.id, judged)
     return _act_on(bench, attempt, call, submission.case, entry)
 
 

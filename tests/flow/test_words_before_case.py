@@ -219,3 +219,71 @@ def test_what_a_person_sent_back_is_not_accepted_for_want_of_calls(endpoint: End
     again = endpoint.resume(**caps)
     assert again.code == 0
     assert REASON in again.asked("worker")[2].body["messages"][0]["content"][0]["text"]
+
+
+class Killed(BaseException):
+    """End a run where it stands."""
+
+
+def stands_last(endpoint: Endpoint, reached: str) -> str | None:
+    """Name the kind of the event that was just written, if one was."""
+    if reached != "after appending to events.jsonl":
+        return None
+    return str(read_lines(endpoint.site.session() / "events.jsonl")[-1]["type"])
+
+
+def killed_after(endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch, kind: str, jobs: str) -> None:
+    """Kill a run as soon as an event of this kind stands in its log."""
+
+    def kill(reached: str) -> None:
+        if stands_last(endpoint, reached) == kind:
+            raise Killed
+
+    endpoint.script = played(worker=[solve(1), submit(1)], evaluator=[accept()])
+    with monkeypatch.context() as armed:
+        armed.setattr(failpoint, "_armed", [kill])
+        with pytest.raises(Killed):
+            endpoint.run(endpoint.site.bundle(1), TILTH_JOBS=jobs)
+
+
+@JOBS
+@pytest.mark.parametrize("kind", ["case_submitted", "validator_run"])
+def test_a_note_at_rest_to_a_case_under_way_is_played_where_it_was_read(
+    endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch, kind: str, jobs: str
+) -> None:
+    killed_after(endpoint, monkeypatch, kind, jobs)
+    say(endpoint, Verb.TELL, NOTE)
+    endpoint.script = played(worker=[write("feature1.py", BETTER), submit(1)], evaluator=[accept()])
+    assert endpoint.resume(TILTH_JOBS=jobs).code == 0
+    assert set(standings(play(endpoint.site)).values()) == {"equal"}
+
+
+@JOBS
+@pytest.mark.parametrize("kind", ["evaluator_verdict", "ledger_appended"])
+def test_a_reject_of_what_was_accepted_and_had_not_landed_is_played_as_it_was(
+    endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch, kind: str, jobs: str
+) -> None:
+    killed_after(endpoint, monkeypatch, kind, jobs)
+    say(endpoint, Verb.REJECT, REASON)
+    endpoint.script = played(worker=[write("feature1.py", BETTER), submit(1)], evaluator=[accept()])
+    assert endpoint.resume(TILTH_JOBS=jobs).code == 0
+    assert set(standings(play(endpoint.site)).values()) == {"equal"}
+
+
+def test_a_reject_in_the_moment_an_accept_is_written_down_is_heard(
+    endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    saying = [put(endpoint, Verb.REJECT, task="T-001", text=REASON, decision="reject")]
+
+    def once_accepted(reached: str) -> None:
+        if saying and stands_last(endpoint, reached) == "ledger_appended":
+            saying.pop()()
+
+    monkeypatch.setattr(failpoint, "_armed", [once_accepted])
+    work = [solve(1), submit(1), write("feature1.py", BETTER), submit(1)]
+    endpoint.script = played(worker=work, evaluator=[accept(), accept()])
+    run = endpoint.run(endpoint.site.bundle(1))
+    assert run.code == 0
+    assert REASON in results(run.asked("worker")[2])[0]
+    assert len(run.of("commit")) == 1
+    proven(endpoint.site)

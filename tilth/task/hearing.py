@@ -121,6 +121,12 @@ def hear_verdict(bench: Bench, attempt: Attempt, call_id: str) -> LedgerEntry | 
     return None
 
 
+def overruled(bench: Bench, attempt: Attempt, call_id: str, judged: LedgerEntry) -> LedgerEntry:
+    """Give a person's reject of what an evaluator has just accepted, else what that one said."""
+    heard = hear_verdict(bench, attempt, call_id) if judged.accepted else None
+    return heard or judged
+
+
 def hear_stop(context: RunContext) -> None:
     """Put on record that a person asked for this stop."""
     for word in waiting(context):

@@ -10,6 +10,7 @@ from support.event_samples import (
     evaluator_call,
     model_call,
     prompt,
+    session_start,
     tool_result,
     uses,
     verdict,
@@ -18,7 +19,14 @@ from support.folding import folded, reviewed, sent_back, spoke, task_after
 
 from tilth.contract.operator_word import Verb
 from tilth.contract.verdict import Decision
-from tilth.log.events import CaseSubmitted, EvaluatorTool, OperatorSpoke, TaskDone, ToolResulted
+from tilth.log.events import (
+    CaseSubmitted,
+    EvaluatorTool,
+    LandingRefused,
+    OperatorSpoke,
+    TaskDone,
+    ToolResulted,
+)
 from tilth.log.state import fold
 from tilth.log.task_state import RedTree, TaskOutcome
 from tilth.model.messages import Role
@@ -172,3 +180,35 @@ def test_a_worker_that_goes_on_has_no_review_under_way() -> None:
 
 def test_a_log_without_a_stop_has_not_stopped() -> None:
     assert not folded(RESET).stopped
+
+
+def test_a_verdict_without_a_score_leaves_the_last_one() -> None:
+    assert task_after(RESET, verdict(score=61), verdict(score=None)).score == 61
+
+
+def test_a_refused_landing_takes_back_what_was_forced_and_moves_the_base() -> None:
+    forced = SAMPLES["task_force_accepted"]
+    refusal = SAMPLES["landing_refused"]
+    assert isinstance(refusal, LandingRefused)
+    task = task_after(*ASKED, forced, refusal)
+    assert (task.forced, task.attempt.forced, task.attempt.base) == (None, None, refusal.onto)
+    assert task.attempt.last(LandingRefused) == refusal
+
+
+def test_what_a_person_rejected_in_its_last_moment_goes_back_although_it_failed() -> None:
+    task = task_after(*ASKED, sent_back(), FAILED)
+    assert (task.outcome, task.sent_back, task.is_open) == (TaskOutcome.OPEN, True, False)
+    answered = task_after(*ASKED, sent_back(), model_call(), FAILED)
+    assert (answered.outcome, answered.sent_back) == (TaskOutcome.FAILED, False)
+
+
+def test_a_forecast_is_kept_with_what_was_done_by_then() -> None:
+    tape = Tape()
+    told = fold([tape.event(RESET), tape.event(DONE), tape.event(SAMPLES["forecast"], None)])
+    assert [note.done for note in told.forecasts] == [1]
+    assert [note.done for note in folded(SAMPLES["forecast"], task_id=None).forecasts] == [0]
+
+
+def test_second_opinions_are_wished_for_only_where_a_start_says_so() -> None:
+    assert not folded(session_start(), task_id=None).spends_leftovers
+    assert folded(session_start(spend_leftovers=True), task_id=None).spends_leftovers
