@@ -154,3 +154,11 @@ def test_a_second_opinion_is_counted_apart_from_the_work() -> None:
     assert task.seconding.conversation == "e2"
     assert (task.second_spend.calls, task.second_spend.cost_usd) == (1, 0.25)
     assert task.work_usd == 1.0
+
+
+@pytest.mark.parametrize(("said", "bar"), [({"TILTH_EVAL_THRESHOLD": "70"}, 70), ({}, 0)])
+def test_the_bar_is_what_the_last_start_said_and_none_where_it_said_nothing(
+    said: dict[str, str], bar: int
+) -> None:
+    before = session_start(settings={"TILTH_EVAL_THRESHOLD": "55"})
+    assert folded(before, session_start(settings=said), task_id=None).threshold == bar
