@@ -14,7 +14,7 @@ from typing import Any
 
 from tilth.base.failpoint import reach
 from tilth.base.values import digest
-from tilth.contract.ledger_text import format_reject_feedback
+from tilth.contract.ledger_text import format_reject_feedback, place_in
 from tilth.contract.outcomes import Refused, TaskEnd
 from tilth.contract.prd import Status
 from tilth.contract.verdict import LedgerEntry
@@ -95,7 +95,7 @@ def judged_again(
         accepted = dataclasses.replace(on_tip.accepted, verdict=verdict, score=entry.score)
         return dataclasses.replace(on_tip, accepted=accepted)
     rejection.count(attempt, entry)
-    number = len(bench.record.read_ledger(attempt.task.id)) - 1
+    number = place_in(bench.record.read_ledger(attempt.task.id), entry)
     told = rejected_told(format_reject_feedback(entry, number))
     onto = on_tip.attempt.base
     return _refusal(bench, attempt, Refused.VERDICT, onto, seen.tree, told)
