@@ -13,6 +13,7 @@ import bisect
 from collections.abc import Collection, Iterable, Iterator
 from enum import StrEnum
 
+from tilth.base.quiet import parse_quietly
 from tilth.base.values import Value
 
 
@@ -75,7 +76,7 @@ def mutants_of(path: str, source: bytes, lines: Collection[int]) -> tuple[Mutant
     """Give the mutants of the named lines of one file; none of a file that does not parse."""
     try:
         text = source.decode("utf-8")
-        tree = ast.parse(text)
+        tree = parse_quietly(text)
     except (UnicodeDecodeError, SyntaxError, ValueError, RecursionError, MemoryError):
         return ()
     if text.startswith("\ufeff"):

@@ -8,11 +8,13 @@ Notes for evaluator and person; nothing is refused here. Pure but for the readin
 from __future__ import annotations
 
 import ast
-import warnings
+import copy
+import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from typing import NamedTuple
 
+from tilth.base.quiet import parse_quietly
 from tilth.gate.steering import is_beside_tests, is_test_file
 from tilth.gate.tampering import shortened
 from tilth.git.changes import Change
@@ -30,25 +32,53 @@ _MUTATING = frozenset(
 _TABLES = frozenset({"__dict__", "modules", "meta_path", "path", "path_hooks"})
 _UNDOING = frozenset({"undo", "stop", "stopall", "addCleanup", "addfinalizer"})
 _Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+_Stated = ast.stmt | ast.ExceptHandler | ast.match_case
+_BODIES = ("body", "orelse", "finalbody", "handlers", "cases")
+# Where a line of Python ends: not at a form feed, and at no separator of Unicode's.
+_LINE_END = re.compile(r"\r\n|\r|\n")
 
 
 class Patch(NamedTuple):
-    """Name one place that changes an imported module."""
+    """Name one place that changes an imported module, with its line and its whole statement."""
 
     number: int
     does: str
-    text: str
+    stated: str
+    line: str
 
     def note(self, path: str) -> str:
-        return f"{path}:{self.number}: {self.does}: {self.text[:120]}"
+        return f"{path}:{self.number}: {self.does}: {self.line[:120]}"
+
+
+class _Names:
+    """Hold the names of what is imported, but for those that are hidden by parameters just now."""
+
+    def __init__(self, imported: Container[str]) -> None:
+        self._imported = imported
+        self._hidden: Counter[str] = Counter()
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._imported and self._hidden[str(name)] <= 0
+
+    def hide(self, names: Iterable[str]) -> None:
+        self._hidden.update(names)
+
+    def show(self, names: Iterable[str]) -> None:
+        self._hidden.subtract(names)
 
 
 class _Place(NamedTuple):
-    """Hold a node, the names that mean something imported there, and when it is run."""
+    """Hold a node, the statement it stands in, and when it is run."""
 
     node: ast.AST
-    known: frozenset[str]
+    statement: ast.AST
     on_import: bool
+
+
+class _End(NamedTuple):
+    """Hold the parameters of a function whose body ends."""
+
+    names: list[str]
 
 
 def patch_notes(
@@ -79,12 +109,12 @@ def _new_notes(path: str, before: bytes | None, after: bytes) -> Iterator[str]:
         yield f"{path}: it cannot be read as Python, so what it replaces is not known"
         return
     try:
-        old = Counter((patch.does, patch.text) for patch in patches_in(before or b""))
+        old = Counter((patch.does, patch.stated) for patch in patches_in(before or b""))
     except _UNREADABLE:
         old = Counter()
     for patch in found:
-        if old[patch.does, patch.text] > 0:
-            old[patch.does, patch.text] -= 1
+        if old[patch.does, patch.stated] > 0:
+            old[patch.does, patch.stated] -= 1
         else:
             yield patch.note(path)
 
@@ -96,37 +126,63 @@ def patches_in(content: bytes) -> list[Patch]:
     """Find the patches in the text of a Python file; raises what says that it is none."""
     if len(content) > _MOST_BYTES:
         raise ValueError("too large")
-    with warnings.catch_warnings():
-        # What Python thinks of the project's strings is no word to whoever reads a report.
-        warnings.simplefilter("ignore")
-        tree = ast.parse(content)
-    lines = content.decode("utf-8", "replace").splitlines()
+    tree = parse_quietly(content)
+    lines = _LINE_END.split(content.decode("utf-8", "replace"))
     undoes = any(isinstance(n, ast.Attribute) and n.attr in _UNDOING for n in ast.walk(tree))
-    found = {}
-    for place in _places(tree, _imported(tree)):
-        does = _does(place, undoes=undoes)
+    names = _Names(_imported(tree))
+    stated: dict[ast.AST, str] = {}
+    found: set[Patch] = set()
+    for place in _places(tree, names):
+        does = _does(place, names, undoes=undoes)
         if does is not None:
             number: int = place.node.lineno  # type: ignore[attr-defined]
-            text = lines[number - 1].strip() if number <= len(lines) else ""
-            found[number, does] = Patch(number, does, text)
-    return [found[key] for key in sorted(found)]
+            if place.statement not in stated:
+                stated[place.statement] = _stated(place.statement)
+            line = lines[number - 1].strip() if number <= len(lines) else ""
+            patch = Patch(number, does, stated[place.statement], line)
+            found.add(patch)
+    return sorted(found)
 
 
-def _places(tree: ast.AST, known: frozenset[str]) -> Iterator[_Place]:
+def _stated(statement: ast.AST) -> str:
+    """Give the text of a statement without those in it, however it was laid out."""
+    head = copy.copy(statement)
+    for name in _BODIES:
+        if hasattr(head, name):
+            setattr(head, name, [])
+    return ast.unparse(head)
+
+
+def _places(tree: ast.AST, names: _Names) -> Iterator[_Place]:
     """Walk a tree without recursion; a parameter means nothing that was imported."""
-    waiting = [_Place(tree, known, on_import=True)]
+    waiting: list[_Place | _End] = [_Place(tree, tree, on_import=True)]
     while waiting:
         place = waiting.pop()
-        node, known, on_import = place
+        if isinstance(place, _End):
+            names.show(place.names)
+            continue
         yield place
+        node, statement, on_import = place
         inside: list[ast.AST] = []
         if isinstance(node, _Function):
             inside = [*node.body] if isinstance(node.body, list) else [node.body]
-            taken = {each.arg for each in ast.walk(node.args) if isinstance(each, ast.arg)}
-            waiting += [_Place(each, known - taken, on_import=False) for each in inside]
         taken_up = set(map(id, inside))
         around = (each for each in ast.iter_child_nodes(node) if id(each) not in taken_up)
-        waiting += [_Place(each, known, on_import) for each in around]
+        waiting += [_at(each, statement, on_import) for each in around]
+        if isinstance(node, _Function):
+            taken = _parameters(node.args)
+            names.hide(taken)
+            waiting.append(_End(taken))
+            waiting += [_at(each, statement, on_import=False) for each in inside]
+
+
+def _at(node: ast.AST, statement: ast.AST, on_import: bool) -> _Place:
+    return _Place(node, node if isinstance(node, _Stated) else statement, on_import)
+
+
+def _parameters(given: ast.arguments) -> list[str]:
+    every = (*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg)
+    return [each.arg for each in every if each is not None]
 
 
 def _imported(tree: ast.AST) -> frozenset[str]:
@@ -154,7 +210,7 @@ def _given(node: ast.AST) -> Iterator[tuple[list[str], ast.AST]]:
         yield [each.id for each in targets if isinstance(each, ast.Name)], node.value
 
 
-def _is_imported(node: ast.AST, known: Iterable[str]) -> bool:
+def _is_imported(node: ast.AST, known: Container[str]) -> bool:
     """Tell whether an expression is a module or stands in one; what a call gives is not."""
     while True:
         if isinstance(node, ast.Attribute | ast.Subscript):
@@ -168,9 +224,9 @@ def _is_imported(node: ast.AST, known: Iterable[str]) -> bool:
     return isinstance(node, ast.Name) and node.id in known
 
 
-def _does(place: _Place, *, undoes: bool) -> str | None:
+def _does(place: _Place, known: Container[str], *, undoes: bool) -> str | None:
     """Say what a node does to an imported module, if it does anything."""
-    node, known, on_import = place
+    node, on_import = place.node, place.on_import
     when = "when it is imported" if on_import else "while it runs"
     patches = f"changes what it imports, for other tests too, {when}"
     if isinstance(node, ast.Attribute | ast.Subscript) and not isinstance(node.ctx, ast.Load):
@@ -181,21 +237,21 @@ def _does(place: _Place, *, undoes: bool) -> str | None:
     name = _called(node)
     if name in _FROM_TEXT and isinstance(node.func, ast.Name):
         return f"runs code from a text {when}"
-    if _sets(node, place) and any(_is_imported(each, known) for each in node.args[:1]):
+    if _sets(node, known, on_import) and any(_is_imported(each, known) for each in node.args[:1]):
         return patches
     return patches if _mutates(node, known) or (_starts(node) and not undoes) else None
 
 
-def _sets(node: ast.Call, place: _Place) -> bool:
+def _sets(node: ast.Call, known: Container[str], on_import: bool) -> bool:
     """Tell whether a call sets an attribute for good; `monkeypatch` takes it back after a test."""
     if _called(node) not in _SETTING:
         return False
     func = node.func
     own = not isinstance(func, ast.Attribute) or func.attr.startswith("__")
-    return own or place.on_import or _is_imported(func, place.known)
+    return own or on_import or _is_imported(func, known)
 
 
-def _mutates(node: ast.Call, known: Iterable[str]) -> bool:
+def _mutates(node: ast.Call, known: Container[str]) -> bool:
     func = node.func
     if not isinstance(func, ast.Attribute) or func.attr not in _MUTATING:
         return False
@@ -219,8 +275,9 @@ def _starts(node: ast.Call) -> bool:
 
 def _is_patcher(node: ast.AST) -> bool:
     while isinstance(node, ast.Call | ast.Attribute):
-        if isinstance(node, ast.Attribute) and node.attr == "patch":
-            return True
+        if isinstance(node, ast.Attribute) and node.attr in ("patch", "start"):
+            # A start before this one is looked at by itself: a long row is walked once.
+            return node.attr == "patch"
         node = node.func if isinstance(node, ast.Call) else node.value
     return isinstance(node, ast.Name) and node.id == "patch"
 

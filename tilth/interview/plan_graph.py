@@ -11,6 +11,7 @@ import re
 import sys
 from collections.abc import Iterator, Mapping
 
+from tilth.base.quiet import parse_quietly
 from tilth.base.safe_text import one_line
 from tilth.base.values import Value
 from tilth.contract.prd import Plan, Task
@@ -101,7 +102,7 @@ def _touched(task: Task, tests: list[str]) -> set[str]:
 def _imported(text: str) -> Iterator[str]:
     """Name the modules a test imports from, but for those of every Python."""
     try:
-        tree = ast.parse(text)
+        tree = parse_quietly(text)
     except (SyntaxError, ValueError):
         return
     for node in ast.walk(tree):

@@ -12,13 +12,13 @@ import logging
 import queue
 import shlex
 import threading
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
 
 from tilth.base.errors import CorruptSession
+from tilth.base.quiet import without_warnings
 from tilth.base.safe_text import one_line
 from tilth.base.values import Value, jsonable
 from tilth.config.secrets import Mask
@@ -84,21 +84,17 @@ class AppriseChannel:
     name: str = "apprise"
 
     def send(self, notice: Notice) -> str | None:
-        with warnings.catch_warnings():
-            # It uses what a later Python will not have; that is no news to our user.
-            warnings.simplefilter("ignore", DeprecationWarning)
-            return self._send(notice)
-
-    def _send(self, notice: Notice) -> str | None:
-        try:
-            import apprise
-        except ImportError:
-            return "Apprise is not installed: install `tilth[notify]`"
-        # It reports on its own logger, addresses and all.
-        logging.getLogger("apprise").disabled = True
-        service = apprise.Apprise()
-        if not service.add(self.url):
-            return "Apprise does not know such an address"
+        # It loads what a later Python will not have; that is no news to our user.
+        with without_warnings(DeprecationWarning):
+            try:
+                import apprise
+            except ImportError:
+                return "Apprise is not installed: install `tilth[notify]`"
+            # It reports on its own logger, addresses and all.
+            logging.getLogger("apprise").disabled = True
+            service = apprise.Apprise()
+            if not service.add(self.url):
+                return "Apprise does not know such an address"
         sent = service.notify(body=notice.text, title=f"Tilth: {notice.kind.replace('_', ' ')}")
         return None if sent else "the service refused it or was not reached"
 

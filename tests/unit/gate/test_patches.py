@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import tracemalloc
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
 from tilth.gate.patches import patch_notes, patches_in
@@ -119,6 +123,51 @@ def test_a_file_that_cannot_be_read_is_said_to_be(text: str) -> None:
 def test_what_python_warns_of_in_a_file_is_no_matter(recwarn: pytest.WarningsRecorder) -> None:
     assert notes("x = '\\d'\nimport calc\ncalc.x = 1\n") != ()
     assert len(recwarn) == 0
+
+
+def test_threads_leave_the_warnings_of_the_process_as_they_were() -> None:
+    text = ("import calc\n" + "x = '\\d'\n" * 300).encode()
+    before = list(warnings.filters)
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(patches_in, [text] * 40))
+    assert warnings.filters == before
+
+
+def test_a_long_function_needs_no_more_room_than_its_text() -> None:
+    names = ",".join(f"a{number}" for number in range(1_000))
+    text = f"import {names}\ndef f(x):\n" + " 0\n" * 1_000
+    tracemalloc.start()
+    try:
+        patches_in(text.encode())
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 5_000_000
+
+
+def test_a_parameter_hides_a_name_in_its_function_alone() -> None:
+    text = "import calc\n\n\ndef f(calc):\n    g = lambda calc: 0\n    calc.x = 1\n\n\ncalc.y = 1\n"
+    assert notes(text) == (f"{PATH}:9: {ON_IMPORT}: calc.y = 1",)
+
+
+@pytest.mark.parametrize(
+    ("after", "named"),
+    [
+        ('# \f\n"""\ncalc.x = 1\n"""; calc.run = 2\n', '5: {}: """; calc.run = 2'),
+        ("# \u2028\ncalc.x = 2\n", "3: {}: calc.x = 2"),
+        ("calc.x = 1; calc.run = 2\n", "2: {}: calc.x = 1; calc.run = 2"),
+        ("calc.x = (\n1)\ncalc.x = (\n2)\n", "4: {}: calc.x = ("),
+        ("for calc.x in [2]:\n    pass\n", "2: {}: for calc.x in [2]:"),
+    ],
+)
+def test_a_new_patch_does_not_pass_for_an_old_one(after: str, named: str) -> None:
+    before = "import calc\ncalc.x = 1\nfor calc.x in [1]:\n    pass\n"
+    assert notes(f"import calc\n{after}", before) == (f"{PATH}:{named.format(ON_IMPORT)}",)
+
+
+def test_a_patch_that_is_laid_out_anew_is_the_same() -> None:
+    before = "import calc\nfor calc.x in [1]:\n    pass\n"
+    assert notes("import calc\nfor calc.x in [\n    1]:\n    print()\n", before) == ()
 
 
 def test_a_base_that_could_not_be_read_hides_nothing() -> None:
