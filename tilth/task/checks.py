@@ -8,12 +8,14 @@ Reading a file is no check, and a run whose end cannot be seen has not passed.
 from __future__ import annotations
 
 import ast
+import bisect
 import re
 import shlex
 import sys
 from collections.abc import Sequence
 from enum import StrEnum
 
+from tilth.base.quiet import parse_quietly
 from tilth.base.values import Value
 
 
@@ -67,6 +69,8 @@ _TOOLS = {
     "black": CheckKind.FORMAT,
 }
 _BEFORE = frozenset({"env", "time", "nice", "command", "exec", "uv", "poetry", "pdm", "hatch"})
+_HERE = re.compile(r"<<-?\s*(['\"]?)(\w+)\1\Z")
+_FIRST_WORD = re.compile(r"\s*(\w+)")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=.*")
 _PYTHON = re.compile(r"(?:.*/)?python(?:\d+(?:\.\d+)?)?")
 _NARROWING = frozenset({"-k", "-m", "--deselect", "--lf", "--ff", "--last-failed", "-x"})
@@ -114,8 +118,7 @@ def ran_none(checks: Sequence[Check], output: str) -> bool:
 
 def _simple_commands(command: str) -> list[list[str]]:
     """Split a command line at its operators; quotes are kept whole, here-documents become `-c`."""
-    command = re.sub(r"-?\s*<<-?\s*(['\"]?)(\w+)\1\n(.*?)\n\s*\2\b", _heredoc, command, flags=re.S)
-    lexer = shlex.shlex(command, posix=True, punctuation_chars=";|&\n")
+    lexer = shlex.shlex(_without_here_documents(command), posix=True, punctuation_chars=";|&\n")
     lexer.whitespace_split, lexer.commenters, lexer.whitespace = True, "", " \t\r"
     commands: list[list[str]] = [[]]
     try:
@@ -129,8 +132,33 @@ def _simple_commands(command: str) -> list[list[str]]:
     return [words for words in commands if words]
 
 
-def _heredoc(found: re.Match[str]) -> str:
-    return f" -c {shlex.quote(found[3])}"
+def _without_here_documents(command: str) -> str:
+    """Give each here-document as `-c` and its text; every line is looked at once."""
+    lines = command.split("\n")
+    ends: dict[str, list[int]] = {}
+    for number, line in enumerate(lines):
+        if word := _FIRST_WORD.match(line):
+            ends.setdefault(word[1], []).append(number)
+    kept = ""
+    number = 0
+    while number < len(lines):
+        line = lines[number]
+        while opened := _HERE.search(line):
+            end = _end_of(number, ends.get(opened[2], []))
+            if end is None:
+                break
+            text = "\n".join(lines[number + 1 : end])
+            kept += f"{line[: opened.start()].rstrip().removesuffix('-')} -c {shlex.quote(text)}"
+            line, number = lines[end].lstrip()[len(opened[2]) :], end
+        kept += f"{line}\n"
+        number += 1
+    return kept[:-1]
+
+
+def _end_of(start: int, places: Sequence[int]) -> int | None:
+    """Give the line that ends a here-document; one of text, be it empty, stands before it."""
+    after = bisect.bisect_left(places, start + 2)
+    return places[after] if after < len(places) else None
 
 
 def _check(words: list[str], validators: Sequence[Sequence[str]]) -> Check | None:
@@ -178,7 +206,7 @@ def _python(rest: list[str]) -> Check | None:
 def _tries_code(source: str) -> bool:
     """Tell whether a snippet tries code out; one that only reads files imports none of it."""
     try:
-        tree = ast.parse(source)
+        tree = parse_quietly(source)
     except (ValueError, SyntaxError, RecursionError):
         return False
     names = set[str]()

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
 from tilth.task.checks import CheckKind, checks_in, passed, ran_none
@@ -140,3 +144,22 @@ def test_without_a_fingerprint_nothing_is_known() -> None:
     verified = Verified()
     assert not remark(verified, "pytest", files=None)
     assert not remark(verified, "pytest")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "python - <<A\nimport cart\nA\npython - <<B\nimport cart\nB",
+        "python - <<A\nimport cart\nA\npython <<-'B'\nimport cart\n\tB",
+        "cat <<A > x\nA\nA && python - <<A\nimport cart\nA\npython -c 'import cart'",
+    ],
+)
+def test_several_here_documents_are_each_told(command: str) -> None:
+    assert [check.kind for check in checks_in(command)] == [CheckKind.SMOKE] * 2
+
+
+def test_no_command_is_read_for_ever() -> None:
+    # In a process of its own: looking for each end anew takes hours.
+    read = "from tilth.task.checks import checks_in; checks_in('<<A\\n' * 3000 + '\\n' * 10000)"
+    root = Path(__file__).parents[3]
+    subprocess.run([sys.executable, "-c", read], cwd=root, check=True, timeout=120)
