@@ -7,27 +7,33 @@ that is handed in.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import PurePosixPath
 
 from tilth.base.values import Value
-from tilth.gate.steering import may_change
+from tilth.gate.attribute_lines import Rule, Setting, Words, is_readable, macros_of, rules_of
+from tilth.gate.git_globs import as_bytes
 from tilth.gate.tampering import AddedLine, shortened
 from tilth.git.changes import Change
 
 NAME = ".gitattributes"
-_MOST_FILES = 200
-_MACRO = "[attr]"
-_CLASS = re.compile(r"\[[^\]]*\]")
-_WORD = re.compile(r'"(?:\\.|[^"\\])*"|\S+')
 KEYWORD = "$Id"
+_MOST_FILES = 200
+_MOST_CHARACTERS = 200_000
+_MOST_RULES = 2_000
+# Rules looked at and characters compared, all paths together.
+_MOST_STEPS = 2_000_000
+_LOOKED_AT = frozenset({"ident", "filter", "working-tree-encoding", "eol", "text"})
+_BINARY: Words = [("diff", False), ("merge", False), ("text", False)]
 _NOT_TESTED = "what was tested is not what a checkout holds"
+_TOO_MUCH = f"{NAME}: there is too much in these files to be read, so {{}} is not known"
 
-Setting = bool | str | None
 Settings = dict[str, Setting]
-_BINARY: Settings = {"diff": False, "merge": False, "text": False}
+
+
+class TooMuch(Exception):
+    """Say that a tree's attributes are too many to be told."""
 
 
 class Attributes(Value):
@@ -36,42 +42,104 @@ class Attributes(Value):
     texts: Mapping[str, str] = {}
 
     def of(self, path: str) -> Settings:
-        """Give what is set for a path; a deeper file and a later line have the last word."""
-        found: Settings = {}
-        for directory, lines in self._rules.items():
-            below = path.removeprefix(directory) if path.startswith(directory) else ""
-            for pattern, settings in lines if below else ():
-                if may_change(below, (pattern,)):
-                    found.update(settings)
-        return found
+        """Give what is set for a path; raises `TooMuch` where that cannot be told."""
+        return self._reading.of(path)
 
     @cached_property
-    def _rules(self) -> dict[str, list[tuple[str, Settings]]]:
-        macros: dict[str, Settings] = {"binary": _BINARY}
-        return {
-            f"{directory}/" if directory else "": list(_read(self.texts[directory], macros))
-            for directory in sorted(self.texts, key=lambda name: (name.count("/"), name))
-        }
+    def _reading(self) -> _Reading:
+        return _Reading(self.texts)
+
+
+class _Reading:
+    """Answer for one path after another as git does, as long as that is not too much."""
+
+    def __init__(self, texts: Mapping[str, str]) -> None:
+        self._left = _MOST_STEPS
+        self._known: dict[str, Settings] = {}
+        self._rules: dict[str, list[Rule]] = {}
+        too_many = len(texts) > _MOST_FILES or sum(map(len, texts.values())) > _MOST_CHARACTERS
+        if too_many or not all(map(is_readable, texts.values())):
+            self._left = 0
+            return
+        # Git takes macros from the highest file alone, wherever in it they stand.
+        self._macros = {"binary": _BINARY, **macros_of(texts.get("", ""))}
+        looked_at = _LOOKED_AT | self._macros.keys()
+        self._rules = {at: list(rules_of(text, looked_at)) for at, text in texts.items()}
+        if sum(map(len, self._rules.values())) > _MOST_RULES:
+            self._left = 0
+
+    def of(self, path: str) -> Settings:
+        if path not in self._known:
+            self._spend(1)
+            found: Settings = {}
+            for rule in self._fitting(path):
+                self._set(rule, found)
+            self._known[path] = found
+        return self._known[path]
+
+    def _fitting(self, path: str) -> Iterator[Rule]:
+        """Give the rules for a path, the one with the last word first."""
+        name = as_bytes(path.rpartition("/")[2])
+        for directory in _above(path):
+            below = as_bytes(path[len(directory) :].removeprefix("/"))
+            rules = self._rules.get(directory, [])
+            self._spend(len(rules))
+            for rule in reversed(rules):
+                compared = name if rule.by_name else below
+                if rule.glob.may_fit(compared):
+                    self._spend(len(compared))
+                    if rule.glob.fits(compared):
+                        yield rule
+
+    def _set(self, rule: Rule, found: Settings) -> None:
+        """Set what no later word has set; a macro counts where its own name does."""
+        waiting = [*rule.words]
+        while waiting:
+            self._spend(1)
+            name, setting = waiting.pop()
+            if name not in found:
+                found[name] = setting
+                waiting += self._macros.get(name, ()) if setting is True else ()
+
+    def _spend(self, steps: int) -> None:
+        self._left -= steps
+        if self._left < 0:
+            raise TooMuch
+
+
+def _above(path: str) -> Iterator[str]:
+    """Give the directories a path stands in, the deepest first and the root as ""."""
+    while path:
+        path = path.rpartition("/")[0]
+        yield path
 
 
 def read_attributes(files: Iterable[str], read: Callable[[str], bytes | None]) -> Attributes:
-    """Read the attribute files of a tree, the highest first."""
+    """Read the attribute files of a tree, the highest first, one more of each than is too much."""
     paths = [path for path in files if PurePosixPath(path).name == NAME]
-    highest = sorted(paths, key=lambda path: path.count("/"))[:_MOST_FILES]
-    texts = {path.rpartition("/")[0]: read(path) or b"" for path in highest}
-    return Attributes(texts={at: text.decode("utf-8", "replace") for at, text in texts.items()})
+    highest = sorted(paths, key=lambda path: path.count("/"))[: _MOST_FILES + 1]
+    texts = {path.rpartition("/")[0]: _start_of(read(path) or b"") for path in highest}
+    return Attributes(texts=texts)
+
+
+def _start_of(content: bytes) -> str:
+    # A character has at most four bytes.
+    return content[: 4 * _MOST_CHARACTERS + 4].decode("utf-8", "replace")
 
 
 def keyword_notes(lines: Iterable[AddedLine], attributes: Attributes) -> tuple[str, ...]:
     """Name the added lines in which git replaces a keyword at checkout."""
-    return shortened(
-        [
-            f"{line.path}:{line.number}: holds $Id$, which git replaces at checkout (ident): "
-            f"{_NOT_TESTED}: {line.text.strip()[:120]}"
-            for line in lines
-            if _is_replaced(line.text) and attributes.of(line.path).get("ident") is True
-        ]
-    )
+    notes: list[str] = []
+    try:
+        for line in lines:
+            if _is_replaced(line.text) and attributes.of(line.path).get("ident") is True:
+                notes.append(
+                    f"{line.path}:{line.number}: holds $Id$, which git replaces at checkout "
+                    f"(ident): {_NOT_TESTED}: {line.text.strip()[:120]}"
+                )
+    except TooMuch:
+        return (*shortened(notes), _TOO_MUCH.format("in which lines git replaces $Id$ at checkout"))
+    return shortened(notes)
 
 
 def _is_replaced(text: str) -> bool:
@@ -80,13 +148,20 @@ def _is_replaced(text: str) -> bool:
 
 def rewriting_notes(changes: Iterable[Change], attributes: Attributes) -> tuple[str, ...]:
     """Name the changed files that git writes otherwise than they are stored."""
-    if not attributes.texts:
-        return ()
-    held = (change.path for change in changes if change.status != "D")
-    by = ((path, ", ".join(_rewritten_by(attributes.of(path)))) for path in held)
-    return shortened(
-        [f"{path}: git rewrites it at checkout ({why}): {_NOT_TESTED}" for path, why in by if why]
-    )
+    notes: list[str] = []
+    try:
+        for change in changes:
+            if attributes.texts and change.status != "D":
+                notes += _rewriting(change.path, attributes.of(change.path))
+    except TooMuch:
+        return (*shortened(notes), _TOO_MUCH.format("which files git rewrites at checkout"))
+    return shortened(notes)
+
+
+def _rewriting(path: str, settings: Settings) -> Iterator[str]:
+    why = ", ".join(_rewritten_by(settings))
+    if why:
+        yield f"{path}: git rewrites it at checkout ({why}): {_NOT_TESTED}"
 
 
 def _rewritten_by(settings: Settings) -> Iterator[str]:
@@ -96,25 +171,3 @@ def _rewritten_by(settings: Settings) -> Iterator[str]:
             yield f"{name}={value[:40]}"
     if settings.get("eol") == "crlf" and settings.get("text") is not False:
         yield "eol=crlf"
-
-
-def _read(text: str, macros: dict[str, Settings]) -> Iterator[tuple[str, Settings]]:
-    for line in text.splitlines():
-        pattern, *words = _WORD.findall(line) or [""]
-        settings: Settings = {}
-        for word in words:
-            settings.update(_setting(word, macros))
-        if pattern.startswith(_MACRO):
-            macros[pattern.removeprefix(_MACRO)] = settings
-        elif pattern and not pattern.startswith("#"):
-            # A class of characters is read as any: rather a note too many.
-            yield _CLASS.sub("?", pattern.strip('"')), settings
-
-
-def _setting(word: str, macros: Mapping[str, Settings]) -> Settings:
-    name, given, value = word.partition("=")
-    if given:
-        return {name: value}
-    if word.startswith(("-", "!")):
-        return {word[1:]: False if word.startswith("-") else None}
-    return {**macros.get(word, {}), word: True}

@@ -7,10 +7,11 @@ a file or decides whether a change was honest.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from enum import StrEnum
 from pathlib import PurePosixPath
+
+from tilth.gate.globs import plan_glob
 
 TESTS = "tests"
 MODULE_SUFFIXES = (".py", ".pyc", ".so", ".pyd")
@@ -72,16 +73,8 @@ def makes_package(path: str) -> bool:
 
 def may_change(path: str, globs: Iterable[str]) -> bool:
     """Tell whether one of a task's globs names the path; one without a slash fits at any depth."""
-    return any(_pattern(glob).fullmatch(path) for glob in globs)
+    return any(plan_glob(glob).fits(path) for glob in globs)
 
 
 def _stem(part: str) -> str:
     return part.partition(".")[0] if not part.startswith(".") else part
-
-
-def _pattern(glob: str) -> re.Pattern[str]:
-    glob = glob.removeprefix("./")
-    anywhere = "" if "/" in glob.rstrip("/") else r"(?:.*/)?"
-    pieces = re.split(r"(\*\*/|\*\*|\*|\?)", glob.lstrip("/"))
-    meaning = {"**/": r"(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
-    return re.compile(anywhere + "".join(meaning.get(p, re.escape(p)) for p in pieces), re.DOTALL)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+from pathlib import Path
+
 import pytest
 
 from tilth.gate.attributes import Attributes, keyword_notes, read_attributes, rewriting_notes
@@ -22,7 +25,19 @@ def keyword(attributes: Attributes, path: str = "pkg/a.py", text: str = "x = '$I
 
 
 @pytest.mark.parametrize(
-    "text", ["*.py ident", "pkg/*.py text ident", "[attr]k ident\n* k", "* -ident\n*.py ident"]
+    "text",
+    [
+        "*.py ident",
+        "pkg/*.py text ident",
+        "[attr]k ident\n* k",
+        "* k\n[attr]k ident",
+        "* -ident\n*.py ident",
+        "*.py ident\n[!a]*.py -ident",
+        "*.py ident\n#\f*.py -ident",
+        "*.p\\y ident",
+        "*.py ident\n*.py k\n*.py -k\n[attr]k -ident",
+        "*.py ident\n*.py -ident $no",
+    ],
 )
 def test_a_keyword_that_git_replaces_is_named_with_its_line(text: str) -> None:
     note = keyword(given(text))
@@ -90,3 +105,82 @@ def test_the_attribute_files_of_a_tree_are_read_and_what_is_gone_is_not_rewritte
     assert keyword(read, "a.py") != ""
     gone = Change(status="D", path="a.bin")
     assert rewriting_notes([gone], given("* filter=x")) == ()
+
+
+PATTERNS = [
+    "*.py",
+    "/*.py",
+    "pkg/*",
+    "pkg/**",
+    "**/a.py",
+    "pkg/**/a.py",
+    "pk**/a.py",
+    "p*g/a.py",
+    "[a-c].py",
+    "[!a-c].py",
+    "[[:alpha:]].py",
+    "[[:nothing:]].py",
+    "[]a].py",
+    "[a",
+    "?.py",
+    "??.py",
+    "\\a.py",
+    "a.py\\",
+    "!a.py",
+    "pkg/",
+    '"a\\056py"',
+    '"a b.py"',
+    "a.py\tident",
+    "a.py\u2028ident",
+]
+PATHS = ["a.py", "é.py", "a b.py", "].py", "pkg/a.py", "pkg/deep/a.py", "pkg/deep/d.py", "a.py\\"]
+
+
+def test_attributes_are_read_as_git_reads_them(tmp_path: Path) -> None:
+    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
+    command = ["git", "-C", str(tmp_path), "check-attr", "-z", "ident", "--", *PATHS]
+    for pattern in PATTERNS:
+        text = f"{pattern} m\n[attr]m ident\n"
+        (tmp_path / ".gitattributes").write_text(text, encoding="utf-8", newline="")
+        said = subprocess.run(command, check=True, capture_output=True).stdout.decode()
+        values = said.split("\0")[2::3]
+        by_git = [path for path, value in zip(PATHS, values, strict=True) if value == "set"]
+        held = given(text)
+        assert (pattern, by_git) == (pattern, [p for p in PATHS if held.of(p).get("ident") is True])
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        {"": "*.md ident\n" * 2_001},
+        {"": "#" * 2_048},
+        {"": "# so it goes\n" * 20_000},
+        {"": "*.md ident\0"},
+        {f"d{number}": "" for number in range(201)},
+    ],
+)
+def test_more_than_is_read_is_named_once(texts: dict[str, str]) -> None:
+    held = Attributes(texts=texts)
+    too_much = ".gitattributes: there is too much in these files to be read, so "
+    changes = [Change(status="A", path=path) for path in ("a.py", "b.py")]
+    assert rewriting_notes(changes, held) == (
+        f"{too_much}which files git rewrites at checkout is not known",
+    )
+    assert keyword(held) == f"{too_much}in which lines git replaces $Id$ at checkout is not known"
+    assert keyword(held, text="nothing") == ""
+
+
+def test_rules_times_paths_have_an_end() -> None:
+    held = given("*.md filter=x\n" * 2_000)
+    few = [Change(status="A", path=f"{number}.py") for number in range(100)]
+    many = [Change(status="A", path=f"{number}.py") for number in range(2_000)]
+    assert rewriting_notes(few, held) == ()
+    [note] = rewriting_notes(many, held)
+    assert note.startswith(".gitattributes: there is too much in these files to be read")
+
+
+def test_a_tree_with_more_attribute_files_than_are_read_says_so() -> None:
+    held = {f"d{number}/.gitattributes": b"" for number in range(300)}
+    assert rewritten(read_attributes(held, held.get), "a.py") != ""
+    large = {".gitattributes": b"# " + b"\n" * 10_000_000}
+    assert len(read_attributes(large, large.get).texts[""]) < 1_000_000
