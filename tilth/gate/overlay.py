@@ -20,9 +20,10 @@ from tilth.gate.steering import (
     Steers,
     is_beside_tests,
     is_test_file,
-    makes_package,
+    makes_package_of_tests,
     may_change,
     steers,
+    stem,
 )
 from tilth.gate.tampering import Tampering, TamperKind
 from tilth.git.changes import Change
@@ -102,6 +103,20 @@ class Trees:
         self.changes = tuple(changes)
         self.read_base = read_base
         self.read_tree = read_tree
+
+    def read_steering(self, path: str, allowed: Iterable[str]) -> bytes | None:
+        """Read a file that steers the gate: of the base, or of the tree where the task may."""
+        permitted = may_change(path, allowed)
+        present = self.tree_files if permitted else self.base_files
+        if path not in present:
+            return None
+        return self.read_tree(path) if permitted else self.read_base(path)
+
+    def left_by(self, allowed: Iterable[str]) -> frozenset[str]:
+        """Name the tree's files without those that would make packages of directories of tests."""
+        globs, new = tuple(allowed), self.tree_files - self.base_files
+        made = (path for path in new if makes_package_of_tests(path, self.base_directories))
+        return self.tree_files.difference(path for path in made if not may_change(path, globs))
 
 
 def plan_overlay(trees: Trees, seeds: Seeds, allowed: Iterable[str] = ()) -> Overlay:
@@ -198,7 +213,7 @@ def _seed_tampering(change: Change, seeds: Seeds, trees: Trees) -> str | None:
     if change.status == "D" or not change.path.endswith(MODULE_SUFFIXES):
         return None
     stems = {PurePosixPath(path).stem for path in seeds.run}
-    if not stems.isdisjoint(part.partition(".")[0] for part in PurePosixPath(change.path).parts):
+    if not stems.isdisjoint(map(stem, PurePosixPath(change.path).parts)):
         return "it hides a seed test; it was left out"
     return None
 
@@ -215,15 +230,9 @@ def _steering_tampering(
             return _whole_file(change, trees, places)
         case Steers.SECTIONS:
             return _shared_file(change, trees, places, broken)
-    if _makes_package_of_tests(change, trees):
+    if change.status == "A" and makes_package_of_tests(change.path, trees.base_directories):
         return "it makes a package of a directory of tests; it was left out"
     return None
-
-
-def _makes_package_of_tests(change: Change, trees: Trees) -> bool:
-    path = change.path
-    new = change.status == "A" and makes_package(path) and is_beside_tests(path)
-    return new and path.rpartition("/")[0] in trees.base_directories
 
 
 def _whole_file(change: Change, trees: Trees, places: dict[str, bytes]) -> str:

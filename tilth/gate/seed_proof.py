@@ -50,11 +50,7 @@ class Proof:
 
     def read(self, path: str) -> bytes | None:
         """Read a file that steers the gate."""
-        allowed = may_change(path, self.task.may_change)
-        present = self.trees.tree_files if allowed else self.trees.base_files
-        if path not in present:
-            return None
-        return self.trees.read_tree(path) if allowed else self.trees.read_base(path)
+        return self.trees.read_steering(path, self.task.may_change)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ a file or decides whether a change was honest.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from enum import StrEnum
 from pathlib import PurePosixPath
 
@@ -47,7 +47,7 @@ def steers(path: str) -> Steers | None:
         return Steers.WHOLE
     if name in _SHARED_FILES:
         return Steers.SECTIONS
-    if any(_stem(part) in _MODULES for part in parts) and name.endswith(MODULE_SUFFIXES):
+    if any(stem(part) in _MODULES for part in parts) and name.endswith(MODULE_SUFFIXES):
         return Steers.WHOLE
     if len(parts) > 1 and parts[-2].endswith((".dist-info", ".egg-info")):
         return Steers.WHOLE
@@ -68,13 +68,19 @@ def is_beside_tests(path: str) -> bool:
 def makes_package(path: str) -> bool:
     """Tell whether a file makes its directory a package."""
     name = PurePosixPath(path).name
-    return _stem(name) == "__init__" and name.endswith(MODULE_SUFFIXES)
+    return stem(name) == "__init__" and name.endswith(MODULE_SUFFIXES)
+
+
+def makes_package_of_tests(path: str, directories: Container[str]) -> bool:
+    """Tell whether a new file makes a package of one of the base's directories of tests."""
+    return makes_package(path) and is_beside_tests(path) and path.rpartition("/")[0] in directories
+
+
+def stem(part: str) -> str:
+    """Give the name a file is imported by; one that begins with a dot is imported by none."""
+    return part.partition(".")[0] if not part.startswith(".") else part
 
 
 def may_change(path: str, globs: Iterable[str]) -> bool:
     """Tell whether one of a task's globs names the path; one without a slash fits at any depth."""
     return any(plan_glob(glob).fits(path) for glob in globs)
-
-
-def _stem(part: str) -> str:
-    return part.partition(".")[0] if not part.startswith(".") else part

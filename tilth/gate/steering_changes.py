@@ -21,7 +21,7 @@ from tilth.gate.steering import (
     Steers,
     is_beside_tests,
     is_test_file,
-    makes_package,
+    makes_package_of_tests,
     may_change,
     steers,
 )
@@ -110,7 +110,7 @@ def _way(change: Change, span: Span) -> str | None:
         return None
     if change.status != "A":
         return None if is_test_file(change.path) else "it stands beside the tests"
-    new_package = makes_package(change.path) and change.path.rpartition("/")[0] in span.directories
+    new_package = makes_package_of_tests(change.path, span.directories)
     return "it makes a package of a directory of tests" if new_package else None
 
 
