@@ -12,10 +12,12 @@ neither the tests, a conftest.py nor the configuration name. Pure: texts in, wor
 from __future__ import annotations
 
 import configparser
+import posixpath
 import re
 import shlex
 import tomllib
 from collections.abc import Callable, Iterable
+from itertools import pairwise
 from typing import Any
 
 from tilth.base.values import Value
@@ -58,17 +60,51 @@ _DROPPED = re.compile(
 _SELECTING = re.compile(r"--(?:deselect|ignore|ignore-glob)(?:=.*)?|--pyargs|-[km].*", re.DOTALL)
 _TAKES_VALUE = re.compile(r"--(?:deselect|ignore|ignore-glob)|-[km]")
 _DROPPED_LETTERS = ("-k", "-m", "-n", "-c", "-f", "-h", "-V")
+_OVERRULES = re.compile(r"(?:-o|--override-ini(?:=|$))(.*)", re.DOTALL)
 _CLUSTER = re.compile(r"-[vqslx]+")
 
 
 class PytestSetup(Value):
-    """Hold the configuration file to name to pytest, and the words to put before the gate's own."""
+    """Hold the configuration file to name to pytest, and the words to put before the gate's own.
+
+    `search_path` are directories of the repository that pytest adds, its root as ""; `python_files`
+    are patterns of files it takes for tests besides the usual ones.
+    """
 
     config: str | None = None
     content: bytes | None = None
     options: tuple[str, ...] = ()
     blocked: tuple[str, ...] = ()
     search_path: tuple[str, ...] = ()
+    python_files: tuple[str, ...] = ()
+
+    @property
+    def adds_directories(self) -> bool:
+        """Tell whether pytest makes modules of a directory of tests importable by their names."""
+        mode = ""
+        for word, following in pairwise((*self.options, "")):
+            name, _, value = word.partition("=")
+            mode = (value or following) if name == "--import-mode" else mode
+        return mode != "importlib"
+
+    @property
+    def collects(self) -> tuple[str, ...]:
+        """Give patterns of the files that pytest imports by itself."""
+        examples = ("*.py",) if "--doctest-modules" in self.options else ()
+        named = (posixpath.normpath(word.partition("::")[0]) for word in self.options)
+        return (*self.python_files, *examples, *(path for path in named if path.endswith(".py")))
+
+
+def gate_setups(
+    read: Callable[[str], bytes | None], arguments: Iterable[str]
+) -> tuple[PytestSetup, ...]:
+    """Give how the gate runs pytest: on files that it names, and on all of the project's tests.
+
+    `arguments` are what the owner of the project says to give to pytest for the latter.
+    """
+    suite = pytest_setup(read, (), selects=True)
+    given = suite.model_copy(update={"options": (*suite.options, *arguments)})
+    return pytest_setup(read, ()), given
 
 
 def pytest_setup(
@@ -86,13 +122,14 @@ def pytest_setup(
             if table is not None:
                 blocked = _blocked([*named, _text(content)])
                 options = _kept(_words(table.get("addopts")), blocked, selects=selects)
-                path = directory + name
+                said = {**table, **_overruled(options)}
                 return PytestSetup(
-                    config=path,
+                    config=directory + name,
                     content=content,
                     options=options,
                     blocked=blocked,
-                    search_path=_search_path(table.get("pythonpath")),
+                    search_path=_search_path(directory, _words(said.get("pythonpath"))),
+                    python_files=tuple(_words(said.get("python_files"))),
                 )
     return PytestSetup(blocked=_blocked(named))
 
@@ -125,18 +162,31 @@ def _toml_table(name: str, document: dict[str, Any]) -> dict[str, Any] | None:
     return ini if isinstance(ini, dict) else table
 
 
-def _words(addopts: Any) -> list[str]:
-    if isinstance(addopts, list):
-        return [str(word) for word in addopts]
+def _words(value: Any) -> list[str]:
+    if isinstance(value, list):
+        return [str(word) for word in value]
     try:
-        return shlex.split(addopts) if isinstance(addopts, str) else []
+        return shlex.split(value) if isinstance(value, str) else []
     except ValueError:
         return []
 
 
-def _search_path(value: Any) -> tuple[str, ...]:
-    words = value if isinstance(value, list) else str(value or "").split()
-    return tuple(str(word) for word in words)
+def _overruled(options: tuple[str, ...]) -> dict[str, str]:
+    """Give what options say in the place of the configuration file."""
+    found = {}
+    for word, following in pairwise((*options, "")):
+        said = _OVERRULES.fullmatch(word)
+        if said:
+            name, _, value = (said[1] or following).partition("=")
+            found[name] = value
+    return found
+
+
+def _search_path(directory: str, words: list[str]) -> tuple[str, ...]:
+    """Give the directories that pytest adds, which it reads from where its configuration stands."""
+    paths = (posixpath.normpath(posixpath.join(directory, word)) for word in words)
+    inside = (path for path in paths if path != ".." and not path.startswith(("/", "../")))
+    return tuple("" if path == "." else path for path in inside)
 
 
 def _kept(words: list[str], blocked: tuple[str, ...], *, selects: bool) -> tuple[str, ...]:
