@@ -22,6 +22,7 @@ from tilth.gate.evidence import Mutated, Probed
 from tilth.gate.export import Export, Runtime, TreeSource, open_export
 from tilth.gate.findings import Baseline, Steering, SuiteRecord, Validation, ValidatorReport
 from tilth.gate.hooks import added_hooks
+from tilth.gate.import_roots import import_roots
 from tilth.gate.importable import read_importable
 from tilth.gate.kept_trees import KeptTrees
 from tilth.gate.mutation import Allowed, try_mutants
@@ -29,7 +30,7 @@ from tilth.gate.named import run_named
 from tilth.gate.overlay import Overlay, Trees, gather_seeds, lay_out, place, plan_overlay
 from tilth.gate.passing import PytestRun, complaints
 from tilth.gate.probes import run_probe
-from tilth.gate.pytest_config import pytest_setup
+from tilth.gate.pytest_config import gate_setups
 from tilth.gate.pytest_run import run_pytest
 from tilth.gate.room import WayIn
 from tilth.gate.ruff import RUFF, Violation, count, on_base, ruff_report, run_ruff
@@ -42,7 +43,7 @@ from tilth.gate.seed_proof import (
     baseline_of,
     read_all,
 )
-from tilth.gate.shadowing import Importable, has_new_names, import_roots, shadows
+from tilth.gate.shadowing import Importable, has_new_names, shadows
 from tilth.gate.steering_changes import Span, earlier_steering, steering_of
 from tilth.gate.suite import SUITE, Suite, kept_report
 from tilth.gate.suppressions import suppressions
@@ -234,22 +235,20 @@ class Gate:
             changes=() if tree == base else self._trees.changes(base, tree),
             read_base=lambda path: self._trees.read(base, path),
             read_tree=lambda path: self._trees.read(tree, path),
-            shadows={} if tree == base else self._shadows(base, files, found),
         )
+        if tree != base:
+            trees.shadows = self._shadows(trees, task.may_change)
         return Proof(task, base, tree, seeds, trees, plan_overlay(trees, seeds, task.may_change))
 
-    def _shadows(
-        self, base: str, before: tuple[str, ...], after: tuple[str, ...]
-    ) -> dict[str, str]:
-        held = frozenset(before)
-
-        setup = pytest_setup(
-            lambda path: self._trees.read(base, path) if path in held else None, ()
-        )
-        roots = import_roots(before, setup.search_path, after)
+    def _shadows(self, trees: Trees, allowed: tuple[str, ...]) -> dict[str, str]:
+        before, after, wanted = trees.base_files, trees.tree_files, self._facts.suite
+        arguments = wanted if isinstance(wanted, tuple) else ()
+        setups = gate_setups(lambda path: trees.read_steering(path, allowed), arguments)
+        roots = import_roots(before, trees.left_by(allowed), setups)
         if has_new_names(before, after, roots) and self._importable is None:
             self._importable = read_importable(self._runtime, self._timeout_s)
-        return shadows(before, after, roots, self._importable or Importable())
+        known = self._importable or Importable()
+        return shadows(before, after, roots, known, lambda path: trees.read_tree(path) is None)
 
     def _is_default(self, name: str) -> bool:
         return name not in self._facts.defaults_left_out

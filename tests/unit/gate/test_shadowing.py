@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
-from tilth.gate.shadowing import Importable, has_new_names, import_roots, shadows
+from tilth.gate.import_roots import ImportRoots, import_roots
+from tilth.gate.pytest_config import PytestSetup
+from tilth.gate.shadowing import Importable, has_new_names, shadows
 
 KNOWN = Importable(library=frozenset({"json"}), installed=frozenset({"yaml"}))
-ROOTS = ("tests", "", "src")
+ROOTS = ImportRoots(tests=frozenset({"tests"}))
 
 
-def hides(base: list[str], new: list[str], roots: tuple[str, ...] = ROOTS) -> dict[str, str]:
+def hides(base: list[str], new: list[str], roots: ImportRoots = ROOTS) -> dict[str, str]:
     return shadows(base, [*base, *new], roots, KNOWN)
 
 
@@ -36,7 +40,7 @@ def test_what_is_hidden_is_said(path: str, what: str) -> None:
 def test_only_what_makes_a_module_of_that_name_at_a_root_hides_it() -> None:
     harmless = ["json.md", "pkg/json.py", "json/data.py", "src/__init__.py", "lib/yaml/__init__.py"]
     assert hides([], harmless) == {}
-    assert hides([], ["lib/yaml/__init__.py"], ("lib",)) != {}
+    assert hides([], ["lib/yaml/__init__.py"], ImportRoots(product=("lib",))) != {}
 
 
 def test_a_name_that_the_base_had_at_that_root_is_its_own() -> None:
@@ -60,20 +64,10 @@ def test_of_a_package_and_a_module_of_one_name_python_takes_only_one() -> None:
 def test_the_interpreter_is_asked_only_about_names_that_are_new() -> None:
     assert has_new_names(["a.py"], ["a.py", "b.py"], ROOTS) is True
     assert has_new_names(["a.py"], ["a.py", "src/b/__init__.py"], ROOTS) is True
-    assert has_new_names(["a.py"], ["a.py", "a/__init__.py", "pkg/b.py", "b.md"], ROOTS) is False
-
-
-def test_modules_come_from_tests_from_what_pytest_adds_from_the_root_and_from_src() -> None:
-    assert import_roots([], ()) == ("tests", "", "src")
-    assert import_roots(["tests/__init__.py"], ()) == ("", "src")
-    assert import_roots([], ("src", ".", "./lib", "lib/")) == ("tests", "src", "", "lib")
-
-
-def test_a_directory_of_tests_is_a_root_where_a_change_adds_a_module_to_it() -> None:
-    base = ["tests/unit/test_a.py", "tests/pack/__init__.py", "tests/pack/test_b.py"]
-    deeper = import_roots(base, (), [*base, "tests/unit/calc.py", "tests/pack/calc.py"])
-    assert deeper == ("tests/unit", "tests", "", "src")
-    assert import_roots(base, (), [*base, "tests/unit/test_c.py"]) == ("tests", "", "src")
+    # a link to a directory has no suffix
+    assert has_new_names(["a.py"], ["a.py", "tests/b"], ROOTS) is True
+    known = ["a.py", "a/__init__.py", "pkg/b.py", "b.md", "tests/conftest.py"]
+    assert has_new_names(["a.py"], known, ROOTS) is False
 
 
 @pytest.mark.parametrize(
@@ -82,6 +76,7 @@ def test_a_directory_of_tests_is_a_root_where_a_change_adds_a_module_to_it() -> 
         (["src/feature.py", "tests/feature.py"], {"tests/feature.py": "src/feature.py"}),
         (["feature.py", "tests/feature.py"], {"tests/feature.py": "feature.py"}),
         (["feature.py", "src/feature.py"], {"feature.py": "src/feature.py"}),
+        (["src/load_test.py", "tests/load_test.py"], {"tests/load_test.py": "src/load_test.py"}),
         (["lib/feature.py", "src/feature.py"], {"lib/feature.py": "src/feature.py"}),
         (
             ["pkg/__init__.py", "pkg/a.py", "tests/pkg/__init__.py", "tests/pkg/a.py"],
@@ -100,14 +95,17 @@ def test_a_directory_of_tests_is_a_root_where_a_change_adds_a_module_to_it() -> 
 def test_of_two_new_modules_the_one_that_is_found_first_hides_the_other(
     new: list[str], found: dict[str, str]
 ) -> None:
-    roots = import_roots(["tests/unit/test_a.py"], ("lib",), [*new, "tests/unit/test_a.py"])
+    held, setup = ["tests/unit/test_a.py"], PytestSetup(search_path=("lib",))
+    roots = import_roots(held, [*held, *new], [setup])
     assert hides([], new, roots) == {path: f"it hides {what}" for path, what in found.items()}
 
 
 @pytest.mark.parametrize(
     "new",
     [
-        ["conftest.py", "tests/conftest.py"],
+        ["conftest.py", "tests/conftest.py", "src/conftest.py"],
+        ["jobs/a/run.py", "jobs/a/test_a.py", "jobs/b/run.py", "jobs/b/test_b.py"],
+        [".a.py", "src/.b.py", "tests/.c.py"],
         ["pkg/__init__.py", "pkg/a.py", "tests/pkg/a.py"],
         ["src/shop/__init__.py", "src/shop/cart.py", "tests/shop/test_cart.py", "tests/cart.py"],
         ["tests/unit/helpers.py", "tests/more/helpers.py", "tests/helpers.py"],
@@ -117,9 +115,68 @@ def test_of_two_new_modules_the_one_that_is_found_first_hides_the_other(
 )
 def test_new_modules_that_stand_in_nobodys_way_hide_nothing(new: list[str]) -> None:
     held = ["tests/unit/test_b.py", "tests/more/test_c.py"]
-    assert hides([], new, import_roots(held, (), [*held, *new])) == {}
+    assert hides([], new, import_roots(held, [*held, *new], [PytestSetup()])) == {}
 
 
 def test_a_base_directory_that_is_no_package_can_be_hidden_too() -> None:
     assert hides(["pkg/a.py"], ["tests/pkg/a.py"]) == {"tests/pkg/a.py": "it hides pkg/a.py"}
-    assert hides(["calc.py"], ["tests/unit/calc.py"], ("tests/unit", "")) != {}
+    unit = ImportRoots(tests=frozenset({"tests/unit"}))
+    assert hides(["calc.py"], ["tests/unit/calc.py"], unit) != {}
+
+
+@pytest.mark.parametrize("new", ["tests/a/helpers.py", "jobs/a/helpers.py", "helpers.py"])
+def test_a_helper_of_the_bases_tests_can_be_hidden_from_every_root(new: str) -> None:
+    roots = ImportRoots(tests=frozenset({"tests", "tests/a", "tests/unit", "jobs/a"}))
+    held = "tests/unit/helpers.py"
+    assert hides([held], [new], roots) == {new: f"it hides {held}"}
+
+
+@pytest.mark.parametrize(
+    ("base", "new"),
+    [
+        ("conftest.py", "tests/conftest.py"),
+        ("tests/unit/test_a.py", "tests/a/test_a.py"),
+        ("jobs/a/run.py", "jobs/b/run.py"),
+        ("jobs/a/run.py", "run.py"),
+        (".a.py", "src/.b.py"),
+    ],
+)
+def test_files_of_one_name_that_are_not_imported_for_each_other_hide_nothing(
+    base: str, new: str
+) -> None:
+    tests = frozenset({"tests", "tests/a", "tests/unit", "jobs/a", "jobs/b"})
+    assert hides([base], [new], ImportRoots(tests=tests)) == {}
+
+
+def test_a_link_to_a_directory_hides_what_a_package_of_its_name_would() -> None:
+    tree, asked = ["calc.py", "pkg/a.py", "tests/calc", "tests/pkg", "tests/json", "tests/x"], []
+
+    def leads_on(path: str) -> bool:
+        asked.append(path)
+        return path != "tests/json"
+
+    found = shadows(["calc.py", "pkg/a.py"], tree, ROOTS, KNOWN, leads_on)
+    assert found == {"tests/calc": "it hides calc.py", "tests/pkg": "it hides pkg/a.py"}
+    assert sorted(asked) == ["tests/calc", "tests/json", "tests/pkg"]
+
+
+def test_what_is_done_grows_with_the_files_and_not_with_files_times_directories() -> None:
+    def calls(count: int) -> int:
+        held = [f"tests/d{number}/test_a.py" for number in range(count)]
+        tree = [*held, *(f"tests/d{number}/{name}.py" for number in range(count) for name in "ab")]
+        done = 0
+
+        def note(*_: object) -> None:
+            nonlocal done
+            done += 1
+
+        sys.setprofile(note)
+        try:
+            roots = import_roots(held, tree, [PytestSetup()])
+            has_new_names(held, tree, roots)
+            shadows(held, tree, roots, KNOWN)
+        finally:
+            sys.setprofile(None)
+        return done
+
+    assert calls(200) < 2.5 * calls(100)

@@ -12,8 +12,10 @@ from support.gate_project import task
 
 from tilth.contract.prd import Plan
 from tilth.contract.prd import Status as TaskStatus
+from tilth.gate.import_roots import import_roots
 from tilth.gate.overlay import Overlay, Seeds, Trees, gather_seeds, lay_out, plan_overlay
-from tilth.gate.shadowing import Importable, import_roots, shadows
+from tilth.gate.pytest_config import PytestSetup
+from tilth.gate.shadowing import Importable, shadows
 from tilth.gate.tampering import (
     MOST_OF_A_KIND,
     Tampering,
@@ -211,7 +213,7 @@ def planned(
     """Plan the overlay of one change."""
     held = base or {}
     known = Importable(library=frozenset({"random", "json"}))
-    roots = import_roots(held, ())
+    roots = import_roots(held, [path], [PytestSetup()])
     trees = Trees(
         base_files=held,
         tree_files=[path],
