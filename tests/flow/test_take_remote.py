@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import stat
 from pathlib import Path
@@ -80,7 +81,7 @@ def test_a_remote_that_refuses_leaves_everything_as_it_was(
     assert "pre-receive hook declined" in line
 
 
-def fake_gh(site: Site, code: int = 0) -> dict[str, str]:
+def fake_gh(site: Site, code: int = 0, said: str = "https://example.org/pull/1") -> dict[str, str]:
     """Put a `gh` on PATH that keeps what it was given."""
     folder = site.root / "bin"
     folder.mkdir()
@@ -88,7 +89,7 @@ def fake_gh(site: Site, code: int = 0) -> dict[str, str]:
     program.write_text(
         f'#!/bin/sh\necho "$@" > {site.root}/gh-args\ncat > {site.root}/gh-stdin\n'
         f"env > {site.root}/gh-env\necho no such thing >&2\n"
-        f"echo https://example.org/pull/1\nexit {code}\n",
+        f"echo {said}\nexit {code}\n",
         encoding="utf-8",
     )
     program.chmod(program.stat().st_mode | stat.S_IXUSR)
@@ -108,6 +109,30 @@ def test_a_pull_request_carries_the_report(
     assert (site.root / "gh-stdin").read_text(encoding="utf-8") == "# The night\n"
     assert "TILTH_" not in (site.root / "gh-env").read_text(encoding="utf-8")
     assert "https://example.org/pull/1" in capsys.readouterr().out
+
+
+def test_a_pull_request_publishes_no_key_that_is_known_by_now(
+    site: Site, whole: Run, capsys: pytest.CaptureFixture[str]
+) -> None:
+    key, token = "Kp3mVt6yHc1xFw5rJd8q", "token-of-a-remote-1234"
+    git(site.root, "init", "--quiet", "--bare", "far.git")
+    git(site.repo, "remote", "add", "origin", str(site.root / "far.git"))
+    git(site.repo, "remote", "add", "other", f"https://u:{token}@example.org/x.git")
+    (site.root / "home" / "evaluators.toml").write_text(
+        '[strict]\nmodel = "m"\nbase_url = "http://127.0.0.1:9"\napi_key_env = "STRICT_KEY"\n'
+    )
+    (whole.session / "report.md").write_text(f"# {key} and {token}\n", encoding="utf-8")
+    plan = whole.session / "prd.json"
+    told = json.loads(plan.read_text("utf-8")) | {"feature": f"Ask with {key}"}
+    plan.write_text(json.dumps(told), encoding="utf-8")
+    environ = {**fake_gh(site, said=f"near {key}"), "STRICT_KEY": key}
+    capsys.readouterr()
+    assert bring(site, push="origin", pull_request=True, environ=environ) == 0
+    assert (site.root / "gh-stdin").read_text(encoding="utf-8") == (
+        "# [hidden: 20 characters] and [hidden: 22 characters]\n"
+    )
+    assert "Ask with [hidden: 20 characters]" in (site.root / "gh-args").read_text("utf-8")
+    assert "pull request: near [hidden: 20 characters]" in capsys.readouterr().out
 
 
 def test_a_pull_request_that_fails_says_that_the_branch_was_taken(

@@ -24,16 +24,23 @@ class Masks:
         self._keys = (*known_secrets(settings), *_reviewers_keys(settings, environ))
         self._made: dict[str, Mask] = {}
 
+    def of_settings(self) -> Mask:
+        """Give the mask of what is shown of no one session."""
+        return self._of("")
+
     def put_on(self, session: Session) -> Session:
         """Let a session that is looked at hide what is known."""
         try:
             source = session.checkpoint.source
         except CorruptSession:
             source = ""  # whoever looks at it says what is wrong with it
+        session.hide(self._of(source))
+        return session
+
+    def _of(self, source: str) -> Mask:
         if source not in self._made:
             self._made[source] = Mask((*self._keys, *_credentials(source)))
-        session.hide(self._made[source])
-        return session
+        return self._made[source]
 
 
 def find_to_show(wanted: str, environ: Mapping[str, str]) -> Session:

@@ -17,7 +17,7 @@ from tilth.base.errors import UserError
 from tilth.base.failpoint import reach
 from tilth.base.plain_file import read_plain
 from tilth.config.secrets import Mask
-from tilth.config.settings import Settings, known_secrets, load
+from tilth.config.settings import Settings, load
 from tilth.contract.outcomes import ExitCode
 from tilth.contract.prd import Plan, Status, Task
 from tilth.gate.findings import Validation
@@ -37,6 +37,7 @@ from tilth.session.parts import open_parts, read_facts
 from tilth.session.proposal import Branch, How, Proposal, Wishes, propose
 from tilth.session.selection import Behind
 from tilth.session.session import Session
+from tilth.session.shown_mask import Masks
 from tilth.session.store import read_json, replace_json
 
 INTENT = "take.json"
@@ -101,10 +102,13 @@ def take(
     """Bring a session's accepted work home; `announce` hears what will come before it does."""
     settings = load({}, environ)
     frontend = frontend or Frontend()
-    mask = Mask(known_secrets(settings))
+    masks = Masks(settings, environ)
     name = find_session(settings.sessions_dir, wanted)
-    session = Session.open_locked(settings.sessions_dir, name, clock=SystemClock(), mask=mask)
+    session = Session.open_locked(
+        settings.sessions_dir, name, clock=SystemClock(), mask=masks.of_settings()
+    )
     try:
+        mask = masks.put_on(session).mask
         source = open_source(Path(session.checkpoint.source))
         in_step = _finish_cut_off(session, source)
         # What was cut off may have left the checkout behind its branch.
@@ -239,9 +243,10 @@ class _Taking:
             if report.is_file()
             else _listing(proposal)
         )
-        title = plan.feature or f"Session {self.session.id}"
+        # A report was masked when it was written; what goes out hides what is known since.
+        title = " ".join(self.mask.known(plan.feature or f"Session {self.session.id}").split())
         reply = remote.open_pull_request(
-            self.source, proposal.branch, " ".join(title.split())[:200], text, self.environ
+            self.source, proposal.branch, title[:200], self.mask.known(text), self.environ
         )
         end = result.end if reply.ok else TakeEnd.NO_PULL_REQUEST
         return replace(result, end=end, said=self.mask.known(reply.said))

@@ -12,10 +12,11 @@ from dataclasses import dataclass
 
 from tilth.base.errors import UserError
 from tilth.base.safe_text import one_line
+from tilth.config.secrets import Mask
 from tilth.contract.outcomes import ExitCode
 from tilth.log.events import EVENT_TYPES, Event
 from tilth.log.reader import Tail
-from tilth.session.catalog import find, holder_of
+from tilth.session.catalog import holder_of
 from tilth.session.session import Session
 from tilth.session.shown_mask import find_to_show
 from tilth.show.lines import full
@@ -54,13 +55,13 @@ def events(
 ) -> int:
     """Print a session's events."""
     _check_types(types)
-    found = find(session, environ)
+    found = find_to_show(session, environ)
     _check_task(found, task_id)
     wanted = Wanted(frozenset(types), task_id)
     page = Page.out(environ)
     for line, event in _followed(found, sleep) if follow else Tail(found.log_path).lines():
         if wanted.admits(event):
-            page.line(_raw(line) if raw else _told(event))
+            page.line(_raw(line, found.mask) if raw else _told(event, found.mask))
             if follow:
                 sys.stdout.flush()
     return ExitCode.DONE
@@ -110,18 +111,26 @@ def _followed(session: Session, sleep: Callable[[float], None]) -> Iterator[tupl
         tell(f"nobody works on session {session.id}, and it did not stop by itself")
 
 
-def _raw(line: bytes) -> str:
-    text = escaped(line.decode("utf-8", "surrogatepass").rstrip("\n"))
+def _raw(line: bytes, mask: Mask) -> str:
+    text = line.decode("utf-8", "surrogatepass").rstrip("\n")
+    said = json.loads(text)
+    hidden = mask.data(said)
+    # Hidden in its values, not in its text: a key made of digits must not break a number.
+    if hidden != said:
+        text = json.dumps(hidden, ensure_ascii=False, separators=(",", ":"))
+    text = escaped(text)
     if is_utf8(sys.stdout.encoding):
         return text
     # Data is written exactly: beyond ASCII there are only texts, in which JSON has its own escapes.
     return "".join(char if char.isascii() else json.dumps(char)[1:-1] for char in text)
 
 
-def _told(event: Event) -> str:
+def _told(event: Event, mask: Mask) -> str:
+    # Hidden before the line is cut: half a key is one that nothing finds any more.
+    event = event._replace(payload=mask.data(event.payload))
     iteration = event.scope.iter
     where = f"{event.task_id or '-'}{'' if iteration is None else f'/{iteration}'}"
     kind = one_line(event.type, 40)
     when = one_line(clock_time(event.ts, precise=True), 20)
     head = f"{event.seq:>5} {when} {one_line(where, 20):<9}"
-    return f"{head} {kind:<{_TYPE_WIDTH}} {full(event)}".rstrip()
+    return mask.known(f"{head} {kind:<{_TYPE_WIDTH}} {full(event)}".rstrip())

@@ -9,6 +9,7 @@ from tilth.base.clock import Clock, SystemClock
 from tilth.config.settings import load
 from tilth.contract.outcomes import ExitCode
 from tilth.session.catalog import open_to_look
+from tilth.session.shown_mask import Masks
 from tilth.show.session_list import list_all
 from tilth.show.tables import Page
 
@@ -26,7 +27,6 @@ def info(
     if wanted is None:
         return list_all(settings, environ, now, as_json=as_json)
     # What one session in detail takes is not loaded for the list.
-    from tilth.session.shown_mask import Masks
     from tilth.show.session_detail import document, print_detail
     from tilth.show.session_view import view_session
 

@@ -9,14 +9,14 @@ from datetime import datetime
 from tilth.base.clock import Clock, SystemClock
 from tilth.base.errors import CorruptSession
 from tilth.base.safe_text import one_line
-from tilth.config.secrets import Mask
-from tilth.config.settings import Settings, known_secrets, load
+from tilth.config.settings import Settings, load
 from tilth.contract.operator_requests import still_open
 from tilth.contract.outcomes import ExitCode
 from tilth.log.reader import last_stop
 from tilth.model.messages import Role
 from tilth.session.catalog import list_sessions, open_to_look
 from tilth.session.session import Session, SessionStatus
+from tilth.session.shown_mask import Masks
 from tilth.show import figures
 from tilth.show.next_commands import next_commands
 from tilth.show.note import Tone
@@ -36,17 +36,19 @@ def welcome(*, environ: Mapping[str, str] = os.environ, clock: Clock | None = No
     """Print the latest session's state and what to type next."""
     settings = load({}, environ)
     names = list_sessions(settings.sessions_dir)
-    page = Page.out(environ, Mask(known_secrets(settings)))
+    masks = Masks(settings, environ)
     if not names:
+        page = Page.out(environ, masks.of_settings())
         page.line("No session yet.")
         for command in _first_steps(settings):
             page.line(f"next  {command}", Tone.HEAD)
         return ExitCode.DONE
-    session = open_to_look(settings, "latest")
+    session = masks.put_on(open_to_look(settings, "latest"))
+    page = Page.out(environ, session.mask)
     seen = read_row(session.directory)
     now = (clock or SystemClock()).now()
     for line in _lines(session, seen, now, environ.get("HOME", "")):
-        page.line(one_line(line, 400))
+        page.line(one_line(session.mask.known(line), 400))
     for text, tone in _report_head(session, seen):
         page.line(text, tone)
     if len(names) > 1:

@@ -11,6 +11,7 @@ from tilth.config.settings import Settings
 from tilth.contract.outcomes import ExitCode
 from tilth.session.catalog import list_sessions
 from tilth.session.session import SessionStatus
+from tilth.session.shown_mask import Masks
 from tilth.show import figures
 from tilth.show.note import Tone
 from tilth.show.notices import tell
@@ -44,7 +45,7 @@ def list_all(
     """Print every session there is."""
     sessions = settings.sessions_dir
     seen = [read_row(sessions / name) for name in reversed(list_sessions(sessions))]
-    page = Page.out(environ)
+    page = Page.out(environ, Masks(settings, environ).of_settings())
     if as_json:
         page.json({"sessions_dir": str(sessions), "sessions": [document(each) for each in seen]})
     elif seen:

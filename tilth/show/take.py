@@ -9,13 +9,12 @@ from typing import Any
 
 from tilth.base.safe_text import first_lines, one_line
 from tilth.base.values import jsonable
-from tilth.config.secrets import Mask
-from tilth.config.settings import known_secrets, load
 from tilth.contract.outcomes import ExitCode
 from tilth.gate.findings import Validation
 from tilth.session.frontend import Frontend
 from tilth.session.proposal import Coming, How, Proposal, Size
 from tilth.session.selection import Behind, Doubt
+from tilth.session.shown_mask import find_to_show
 from tilth.session.take import TakeEnd, TakeOptions, TakeResult
 from tilth.session.take import take as bring
 from tilth.show import figures
@@ -52,8 +51,8 @@ def take(
     environ: Mapping[str, str] = os.environ,
 ) -> int:
     """Say what will come, bring it, and say how that went."""
-    mask = Mask(known_secrets(load({}, environ)))
-    page = Page.out(environ, mask)
+    found = find_to_show(wanted or "latest", environ)
+    page = Page.out(environ, found.mask)
 
     def announce(session: str, proposal: Proposal) -> None:
         if not as_json:
@@ -63,7 +62,7 @@ def take(
             sys.stdout.flush()
 
     result = bring(
-        wanted or "latest",
+        found.id,
         options,
         announce=announce,
         environ=environ,
@@ -76,7 +75,7 @@ def take(
             for line in _outcome(result):
                 page.line(line, Tone.GOOD)
     for line in _complaints(result):
-        complain(mask.known(line))
+        complain(found.mask.known(line))
     return result.exit_code
 
 

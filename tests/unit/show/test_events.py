@@ -114,6 +114,26 @@ def test_hostile_text_does_not_act_and_raw_lines_keep_their_value(
     assert json.loads(kept)["payload"]["content"] == text
 
 
+def test_a_key_that_is_known_by_now_is_hidden_in_every_line(
+    shelf: Shelf, capsys: pytest.CaptureFixture[str]
+) -> None:
+    key, number = "zQ8sWxT4nB7vLp2kRd9m", "175398520124"
+    long = f"{'word ' * 17}{key} and more"
+    directory = shelf.add(events=log_of(tool_result("bash", long, duration_ms=int(number))))
+    known = {"TILTH_EVALUATOR_API_KEY": key, "TILTH_API_KEY": number}
+    environ = {**shelf.environ, **known}
+    assert events("latest", environ=environ) == 0
+    shown = capsys.readouterr().out
+    assert key[:8] not in shown
+    assert "[hidden: 20" in shown
+    assert events("latest", raw=True, environ=environ) == 0
+    raw = capsys.readouterr().out
+    assert key not in raw
+    kept = json.loads((directory / "events.jsonl").read_text())
+    kept["payload"]["content"] = long.replace(key, "[hidden: 20 characters]")
+    assert json.loads(raw) == kept
+
+
 def test_a_half_written_last_line_is_passed_over_and_left_alone(
     shelf: Shelf, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -334,6 +334,21 @@ def test_hostile_text_is_shown_as_text(shelf: Shelf, capsys: pytest.CaptureFixtu
     assert json.loads(out)["feature"] == HOSTILE
 
 
+def test_a_key_that_is_known_by_now_is_hidden_in_the_list(
+    shelf: Shelf, capsys: pytest.CaptureFixture[str]
+) -> None:
+    key, other = "zQ8sWxT4nB7vLp2kRd9m", "Kp3mVt6yHc1xFw5rJd8q"
+    shelf.add(feature=f"ask with {key} or {other}")
+    (shelf.root / "home" / "evaluators.toml").write_text(
+        '[strict]\nmodel = "m"\nbase_url = "http://127.0.0.1:9"\napi_key_env = "STRICT_KEY"\n'
+    )
+    environ = {**shelf.environ, "TILTH_EVALUATOR_API_KEY": key, "STRICT_KEY": other}
+    for as_json in (False, True):
+        assert info(None, as_json=as_json, environ=environ, clock=Noon()) == 0
+        said = capsys.readouterr().out
+        assert "ask with [hidden: 20 characters] or [hidden: 20 characters]" in said
+
+
 def test_looking_changes_nothing(shelf: Shelf, capsys: pytest.CaptureFixture[str]) -> None:
     append_line(shelf.add_story(), '{"torn')
     before = snapshot(shelf.root)

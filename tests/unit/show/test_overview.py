@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from support.event_samples import SESSION, a_session, session_start, stop
+from support.git_repo import Repo
 from support.session_files import Noon, Shelf, append_line, log_of, snapshot, task
 
 from tilth.contract.outcomes import StopReason
@@ -77,6 +78,20 @@ def test_the_next_command_fits_the_status(
         "".join(json.dumps(line) + "\n" for line in lines)
     )
     assert said(shelf, capsys)[-1] == f"next  {command.format(root=shelf.root)}"
+
+
+def test_the_keys_of_reviewers_and_remotes_are_hidden(
+    shelf: Shelf, capsys: pytest.CaptureFixture[str]
+) -> None:
+    key, token = "Kp3mVt6yHc1xFw5rJd8q", "token-of-the-remote-1234"
+    repo = Repo(shelf.root / "repo")
+    repo.git("config", "remote.origin.url", f"https://u:{token}@example.org/x.git")
+    shelf.add(feature=f"ask with {key} or {token}")
+    (shelf.root / "home" / "evaluators.toml").write_text(
+        '[strict]\nmodel = "m"\nbase_url = "http://127.0.0.1:9"\napi_key_env = "STRICT_KEY"\n'
+    )
+    lines = said(shelf, capsys, STRICT_KEY=key)
+    assert lines[1].startswith("ask with [hidden: 20 characters] or [hidden: 24 characters] · ")
 
 
 @pytest.mark.parametrize("torn", ["", '{"seq": 3, "type": "st'])
