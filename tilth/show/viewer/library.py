@@ -12,7 +12,7 @@ from threading import Lock
 from types import MappingProxyType
 from typing import Any
 
-from tilth.base.errors import UserError
+from tilth.base.errors import UnknownSession, UserError
 from tilth.config.settings import Settings
 from tilth.log.events import Event
 from tilth.session.catalog import list_sessions, open_to_look
@@ -82,7 +82,14 @@ class Library:
 
     def masked(self, session: str, said: Any) -> Any:
         """Hide every key that is known in what is shown of a session."""
-        return self._find(session).mask.data(said)
+        try:
+            mask = self._find(session).mask
+        except UnknownSession:
+            # The list of sessions names none, and outlives the one that was shown first.
+            if session:
+                raise
+            mask = self._masks.of_settings()
+        return mask.data(said)
 
     def sessions(self) -> list[dict[str, Any]]:
         """List the sessions there are, newest first."""
