@@ -11,7 +11,7 @@ def main() -> None:
     hold_streams()
 
     from tilth.cli.app import app
-    from tilth.show.pen import speak_plainly
+    from tilth.show.pen import settle, speak_plainly
 
     speak_plainly(sys.stdout)
     speak_plainly(sys.stderr)
@@ -24,6 +24,9 @@ def main() -> None:
 
         complain_of_system(error)
         sys.exit(ExitCode.USAGE)
+    finally:
+        # What a full terminal has not taken by now would fail at exit, with Python's own exit code.
+        settle(sys.stderr)
 
 
 def hold_streams() -> None:

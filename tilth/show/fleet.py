@@ -144,6 +144,9 @@ class Board:
         try:
             self._page.line(f"{when} {name:<{self._width}}  {one_line(text, 400)}", tone)
             self._out.flush()
+        except BlockingIOError:
+            # Full for a moment: what was held back comes with the next line.
+            return
         except OSError:
             # The units are at work, whether or not anybody can be told.
             let_go(self._out)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from tilth.base.safe_text import inert
-from tilth.show.pen import let_go
+from tilth.show.pen import let_go, settle
 
 
 def complain(message: str) -> None:
@@ -24,6 +24,9 @@ def tell(line: str) -> None:
     try:
         sys.stderr.write(line + "\n")
         sys.stderr.flush()
+    except BlockingIOError:
+        # A terminal that is full for a moment: what was held back comes with the next line.
+        return
     except (OSError, ValueError):
         let_go(sys.stderr)
 
@@ -44,10 +47,12 @@ def tell_from_handler(line: str) -> None:
 @contextmanager
 def after_the_fact() -> Iterator[None]:
     """Print what came of a change: output that fails is told, and changes nothing about it."""
+    fault: OSError | None = None
     try:
         yield
-        sys.stdout.flush()
     except OSError as error:
-        let_go(sys.stdout)
-        if error.errno != errno.EPIPE:
-            complain(f"it is done, but could not be printed: {error.strerror or error}")
+        fault = error
+    late = settle(sys.stdout)
+    fault = fault or late
+    if fault is not None and fault.errno != errno.EPIPE:
+        complain(f"it is done, but could not be printed: {fault.strerror or fault}")

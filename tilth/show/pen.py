@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import io
 import os
+import select
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import TextIO
@@ -19,6 +20,9 @@ _ASCII: dict[int, int | str] = {
     ord("≥"): ">=",
 }
 _PLAIN = "tilth-plain"
+# How long a full stream is waited for, and how often one that says it has room may have none.
+_MOMENT_S = 1.0
+_TRIES = 100
 
 
 def wants_live(stream: TextIO | None, environ: Mapping[str, str]) -> bool:
@@ -57,6 +61,35 @@ class Pen:
         except (OSError, ValueError):
             let_go(self._stream)
             self._stream = None
+
+
+def settle(stream: TextIO) -> OSError | None:
+    """Write what a stream still holds, waiting if it is full; what fails is let go and given."""
+    fault: OSError | None = None
+    for _ in range(_TRIES):
+        try:
+            stream.flush()
+        except BlockingIOError as error:
+            fault = error
+            if not _has_room(stream):
+                break
+        except OSError as error:
+            fault = error
+            break
+        except ValueError:  # a closed file
+            return None
+        else:
+            return None
+    let_go(stream)
+    return fault
+
+
+def _has_room(stream: TextIO) -> bool:
+    """Wait a moment for a stream to take more."""
+    try:
+        return bool(select.select([], [stream.fileno()], [], _MOMENT_S)[1])
+    except (OSError, ValueError):
+        return False
 
 
 def let_go(stream: TextIO) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pyte
 import pytest
+from support.narrow_stream import NarrowStream
 
 from tilth.base.errors import UserError
 from tilth.base.interrupt import Interrupt
@@ -248,6 +249,14 @@ def test_a_pipe_gets_lines_alone(tmp_path: Path) -> None:
         "a  all done",
     ]
     assert foot.getvalue() == ""
+
+
+def test_output_that_is_full_for_a_moment_costs_no_line_that_comes_later(tmp_path: Path) -> None:
+    fleet = fleet_of(tmp_path, "a")
+    with NarrowStream() as narrow, Board(fleet, {}, out=narrow.stream) as board:
+        narrow.refuse(1)
+        run_fleet(fleet, FakeEngine(1, code(0)), board, Interrupt())
+        assert narrow.read().endswith("a  all done\n")
 
 
 @pytest.mark.parametrize(
