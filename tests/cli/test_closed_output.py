@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -69,6 +70,43 @@ def test_what_was_removed_is_removed_though_it_cannot_be_said(tmp_path: Path) ->
     done = _typed(f"reset {directory.name} --yes --discard --json >{_full()}", tmp_path)
     assert (done.returncode, directory.exists()) == (0, False)
     assert "it is done, but could not be printed" in done.stderr
+
+
+def test_a_stderr_that_stays_full_leaves_the_exit_code_alone(tmp_path: Path) -> None:
+    end, into = os.pipe()
+    os.set_blocking(into, False)
+    with suppress(BlockingIOError):
+        while True:
+            os.write(into, b"-" * 4096)
+    done = subprocess.run(
+        [sys.executable, "-m", "tilth", "info", "nope"],
+        env={"PATH": os.environ["PATH"], "TILTH_HOME": str(tmp_path / "home")},
+        stderr=into,
+        check=False,
+    )
+    os.close(into)
+    os.close(end)
+    assert done.returncode == 2
+
+
+def test_what_was_printed_is_kept_when_a_file_fails_later() -> None:
+    """Into a pipe, lines are held back until there are many of them, or the end."""
+    code = (
+        "from tilth.cli.edge import guarded\n"
+        "def command():\n"
+        "    print('line one')\n"
+        "    open('/dev/null/file')\n"
+        "guarded(command)()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={"PATH": os.environ["PATH"]},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout == "line one\n"
+    assert "tilth: cannot go on: Not a directory: /dev/null/file\n" in done.stderr
 
 
 def test_a_current_directory_that_is_gone_is_named(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import typer
 from tilth.base.errors import Interrupted, TilthError, fault_line
 from tilth.contract.outcomes import ExitCode
 from tilth.show.notices import complain
-from tilth.show.pen import let_go
+from tilth.show.pen import let_go, settle
 
 
 def guarded(command: Callable[..., int]) -> Callable[..., NoReturn]:
@@ -60,7 +60,8 @@ def complain_of_system(error: OSError) -> None:
         return
     named = f": {error.filename}" if error.filename else " (is the output full or closed?)"
     complain(f"cannot go on: {error.strerror or error}{named}")
-    let_go(sys.stdout)
+    # What was printed before is the reader's, unless it is the output itself that failed.
+    settle(sys.stdout)
 
 
 def _directory_gone() -> str:
