@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,8 @@ _OF_KIND: dict[str, dict[str, Any]] = {
 }
 # What ends a path where no quote says so; a colon does, because another path may follow it.
 _ENDS = r"""\s"'`“”‘’<>:;|"""
+# A place inside ends where its name does: a longer name is that of another place beside it.
+_ENDS_INSIDE = r"(/|(?![\w@+%~#=$-]|\.+[\w-]|\\[ ]))"
 _QUOTES = {'"': '"', "'": "'", "`": "`", "“": "”", "‘": "’"}
 _CLOSING = ".,)]}!?"
 _USUAL_ROOTS = ("home", "Users", "root", "tmp", "private", "usr", "var", "opt", "etc", "mnt", "srv")
@@ -39,7 +42,7 @@ class Redaction:
 
     def __init__(self, inside: Iterable[Path]) -> None:
         places = sorted((str(place) for place in inside), key=len, reverse=True)
-        self._inside = [re.compile(re.escape(place) + r"(/|\b)") for place in places]
+        self._inside = [re.compile(re.escape(place) + _ENDS_INSIDE) for place in places]
         tops = {part for place in places for part in Path(place).parts[1:2]}
         self._outside = re.compile(_outside({*_USUAL_ROOTS, *os.listdir("/"), *tops}))
 
@@ -60,10 +63,22 @@ class Redaction:
         if isinstance(said, str):
             return self.text(said)
         if isinstance(said, dict):
-            return {self.data(name): self.data(value) for name, value in said.items()}
+            return self._members(said)
         if isinstance(said, list | tuple):
             return [self.data(value) for value in said]
         return said
+
+    def _members(self, said: dict[Any, Any]) -> dict[Any, Any]:
+        """Number the names that became one, so that each keeps its value."""
+        left: dict[Any, Any] = {}
+        seen: Counter[Any] = Counter()
+        for name, value in said.items():
+            plain = shown = self.data(name)
+            while shown in left:
+                seen[plain] += 1
+                shown = f"{plain} ({seen[plain] + 1})"
+            left[shown] = self.data(value)
+        return left
 
     def text(self, text: str) -> str:
         """Give a text without paths outside the repository; those in it become relative."""

@@ -25,6 +25,12 @@ def redaction() -> Redaction:
         ("in /home/someone/code/words/words/slug.py", "in words/slug.py"),
         ("git -C /home/someone/code/words log", "git -C . log"),
         ("/home/someone/code/words2/a.py", "[path]"),
+        ("/home/someone/code/words-private/plan.txt", "[path]"),
+        ("/home/someone/code/words.git/config", "[path]"),
+        ("/home/someone/code/words+more/a /home/someone/code/words~", "[path] [path]"),
+        (r"/home/someone/code/words\ private/plan.txt", "[path]"),
+        ("(cd /home/someone/code/words) in /home/someone/code/words.", "(cd .) in .."),
+        ("/home/someone/code/words:/src, '/home/someone/code/words'", ".:/src, '.'"),
         ("cat /etc/passwd; ls ~/.ssh", "cat [path]; ls [path]"),
         ("'/usr/lib/python3.11/os.py'", "'[path]'"),
         ("GET /invoices/5 answers and/or not", "GET /invoices/5 answers and/or not"),
@@ -67,6 +73,18 @@ def test_data_is_redacted_down_to_its_leaves(redaction: Redaction) -> None:
     said = {"a": [{"b": "/etc/passwd"}, 3, None], "c": ("~/x",), "/srv/x": 1}
     left = {"a": [{"b": "[path]"}, 3, None], "c": ["[path]"], "[path]": 1}
     assert redaction.data(said) == left
+
+
+def test_names_that_become_one_are_numbered_and_no_value_is_lost(redaction: Redaction) -> None:
+    said = {"/etc/a": 1, "/etc/b": 2, "[path] (2)": 3, f"{REPO}/a.py": 4, "a.py": 5, 6: 7}
+    assert redaction.data(said) == {
+        "[path]": 1,
+        "[path] (2)": 2,
+        "[path] (2) (2)": 3,
+        "a.py": 4,
+        "a.py (2)": 5,
+        6: 7,
+    }
 
 
 def test_every_kind_of_event_can_be_redacted_and_shown(redaction: Redaction) -> None:
