@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import re
 
-ELLIPSIS = "…"
+from tilth.base.hidden_characters import is_hidden
 
-# Letters and symbols that are drawn as nothing.
-_EMPTY = frozenset("\u115f\u1160\u2800\u3164\uffa0")
+ELLIPSIS = "…"
 
 # A short line is cut out of at most this many times its length, so that a huge text costs little.
 _LOOK_AHEAD = 16
@@ -21,9 +20,7 @@ _BREAK = re.compile(r"\s*\n\s*")
 
 def is_blank(text: str) -> bool:
     """Tell whether there is nothing to see in a text: only spaces, or what has no width either."""
-    return not any(
-        char.isprintable() and not char.isspace() and char not in _EMPTY for char in text
-    )
+    return all(char.isspace() or is_hidden(char) for char in text)
 
 
 def inert(text: str) -> str:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from tilth.base.safe_text import first_lines, inert, last_lines, one_line
+from tilth.base.safe_text import first_lines, inert, is_blank, last_lines, one_line
 
 HOSTILE = {
     "an escape sequence": ("\x1b[31mred\x1b[0m", "␛[31mred␛[0m"),
@@ -86,3 +86,18 @@ def test_first_and_last_lines_leave_blank_ones_out_and_keep_indentation() -> Non
 
 def test_lines_are_shortened_and_made_safe() -> None:
     assert last_lines("ok\n\x1b[1mvery long line", 1, 8) == ("␛[1mver…",)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [0x034F, 0xFE0F, 0x17B4, 0x180B, 0xE0100, 0x16FE4, 0x1D159, 0x2800, 0x3164, 0x200B, 0x3000],
+    ids=hex,
+)
+def test_a_text_of_what_is_not_seen_is_blank(code: int) -> None:
+    assert is_blank(f" \n{chr(code) * 3}\t")
+    assert not is_blank(f"{chr(code)}x")
+
+
+@pytest.mark.parametrize("text", ["x", "\ue0a0", "\U000f0001", "漢", "❤\ufe0f", "\ud800"])
+def test_a_text_in_which_anything_is_seen_is_not_blank(text: str) -> None:
+    assert not is_blank(text)
