@@ -206,9 +206,9 @@ def _(steered: ev.GateSteered, now: Progress) -> Iterator[Note]:
     if steered.files:
         text = f"STEERING: the change reaches what steers a gate: {', '.join(steered.files)}"
         yield Note("warning", text, LOUD, HEED, steered.notes)
-    else:
+    if steered.earlier:
         text = f"proven by what an earlier task changed: {', '.join(steered.earlier)}"
-        yield Note("warning", text, WARN, HEED, steered.notes)
+        yield Note("warning", text, WARN, HEED, () if steered.files else steered.notes)
 
 
 @lines.register

@@ -12,11 +12,12 @@ from support.event_samples import SAMPLES, SESSION, a_session, session_start, st
 from support.session_files import HOSTILE, Shelf, append_line, log_of, snapshot
 
 from tilth.base.errors import CorruptSession, UserError
-from tilth.log.events import EVENT_TYPES, Event, Payload, Scope
+from tilth.log.events import EVENT_TYPES, Event, GateSteered, Payload, Scope
 from tilth.log.reader import parse_event
 from tilth.session.store import Lock
 from tilth.show.events import events
-from tilth.show.lines import full
+from tilth.show.lines import full, lines
+from tilth.show.progress import Progress
 
 
 @pytest.fixture
@@ -61,6 +62,19 @@ def test_every_kind_of_event_has_words_of_its_own(kind: str) -> None:
     assert said
     assert "{" not in said
     assert "\n" not in said
+
+
+def test_a_gate_that_is_steered_twice_is_told_by_both() -> None:
+    steered = GateSteered(files=("conftest.py",), earlier=("pyproject.toml",), notes=("a note",))
+    said = [note.text for note in lines(steered, Progress())]
+    assert said == [
+        "STEERING: the change reaches what steers a gate: conftest.py",
+        "proven by what an earlier task changed: pyproject.toml",
+    ]
+    whole = full(parse_event(json.loads(written(steered))))
+    assert "conftest.py" in whole
+    assert "pyproject.toml" in whole
+    assert whole.count("a note") == 1
 
 
 def test_a_kind_nobody_knows_still_gets_its_line(
