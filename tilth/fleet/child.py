@@ -19,7 +19,7 @@ from tilth.fleet.job import Job, UnitReport
 from tilth.fleet.register import Claim, Register
 from tilth.fleet.units import Unit
 from tilth.fleet.watchdog import Watchdog, die_with
-from tilth.session.bundle import read_bundle
+from tilth.session.bundle import find_prd, read_bundle
 from tilth.session.frontend import Frontend
 from tilth.session.session import Session
 
@@ -130,7 +130,7 @@ def _go_on(job: Job, claim: Claim, frontend: Frontend) -> ExitCode:
 def _note_changes(job: Job, claim: Claim, frontend: Frontend) -> None:
     """Say so if the PRD is no longer the one that the session began with."""
     try:
-        now = read_bundle(job.unit.prd).sha256
+        now = read_bundle(find_prd(job.unit.prd) or job.unit.prd).sha256
         sessions, name = Path(job.sessions), claim.entry.session
         session = Session.look(sessions, name)
         began = session.checkpoint.prd_sha256

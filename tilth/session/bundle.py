@@ -15,6 +15,7 @@ from tilth.base.plain_file import LeadsOut, NotPlain, read_inside, stays_inside
 from tilth.contract.prd import Plan, parse_plan
 
 PRD_NAME = "prd.json"
+_TESTS_NAME = "tests"
 _LARGEST_PRD = 10 * 1024 * 1024
 _LARGEST_TEST = 5 * 1024 * 1024
 
@@ -30,7 +31,7 @@ class Bundle:
 
 
 def find_prd(target: Path) -> Path | None:
-    """Give the PRD a target names or holds."""
+    """Give the PRD a target names or holds; a link that a user names is followed."""
     try:
         if target.is_dir():
             prd = target / PRD_NAME
@@ -40,7 +41,13 @@ def find_prd(target: Path) -> Path | None:
         raise UserError(f"{target} cannot be read: {error.strerror}") from None
     if not exists:
         raise UserError(f"{target} does not exist; name a {PRD_NAME} or a directory that holds one")
-    return target
+    return target if _is_of_bundle(target) else Path(os.path.realpath(target))
+
+
+def _is_of_bundle(target: Path) -> bool:
+    """Tell a file, or a link that is part of a bundle itself, from a link of the user's own."""
+    in_its_place = target.name == PRD_NAME and (target.parent / _TESTS_NAME).exists()
+    return in_its_place or not target.is_symlink()
 
 
 def read_bundle(prd: Path) -> Bundle:
@@ -54,12 +61,12 @@ def read_bundle(prd: Path) -> Bundle:
 def _read(path: Path, bundle: Path, limit: int) -> bytes:
     """Read a file of a bundle; whatever a link led to would be committed and shown to models."""
     try:
-        content = read_inside(bundle, path, limit)
+        content = read_inside(bundle, path, limit)  # a name with a NUL is a ValueError
     except LeadsOut:
         raise UserError(
             f"{path} is a link that leads out of the bundle; put the file itself there"
         ) from None
-    except (NotPlain, IsADirectoryError):
+    except (NotPlain, IsADirectoryError, FileNotFoundError, NotADirectoryError, ValueError):
         raise UserError(f"{path} is not a file; name a {PRD_NAME} or its directory") from None
     except OSError as error:
         raise UserError(f"{path} cannot be read: {error.strerror}") from None
@@ -96,7 +103,7 @@ def _no_key_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _seed_tests(bundle: Path, plan: Plan) -> dict[str, bytes]:
-    folder = bundle / "tests"
+    folder = bundle / _TESTS_NAME
     try:
         names = sorted(os.listdir(folder)) if stays_inside(bundle, folder) else _led_out(folder)
     except (FileNotFoundError, NotADirectoryError):

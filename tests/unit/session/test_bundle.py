@@ -169,6 +169,37 @@ def test_links_within_a_bundle_and_to_it_are_followed(tmp_path: Path) -> None:
     assert read_bundle(tmp_path / "short" / "prd.json").tests == {"test_t001_a.py": b"shared"}
 
 
+@pytest.mark.parametrize("name", ["prd.json", "gone/prd.json", "file/prd.json", "a\0b"])
+def test_a_prd_that_is_not_there_is_named_with_what_to_name(tmp_path: Path, name: str) -> None:
+    (tmp_path / "file").touch()
+    said = refusal(tmp_path / name)
+    assert said.endswith(" is not a file; name a prd.json or its directory")
+
+
+@pytest.mark.parametrize("name", ["today.json", "prd.json"])
+def test_a_prd_may_be_named_by_a_link_and_its_tests_stand_beside_the_file(
+    tmp_path: Path, name: str
+) -> None:
+    (tmp_path / "bundle").mkdir()
+    (tmp_path / "links").mkdir()
+    prd = write(tmp_path / "bundle", test_t001_a=b"one")
+    link = tmp_path / "links" / name
+    link.symlink_to("../bundle/prd.json")
+    found = find_prd(link)
+    assert found == prd.resolve()
+    assert read_bundle(found).tests == {"test_t001_a.py": b"one"}
+
+
+def test_a_link_in_the_place_of_a_bundles_prd_is_refused_however_it_is_named(
+    tmp_path: Path,
+) -> None:
+    prd = linked(tmp_path, "prd.json", tmp_path / "away")
+    for target in (prd, prd.parent):
+        found = find_prd(target)
+        assert found is not None
+        assert "is a link that leads out of the bundle" in refusal(found)
+
+
 @pytest.mark.parametrize("link", [False, True])
 def test_a_pipe_in_the_place_of_a_test_is_refused_at_once(tmp_path: Path, *, link: bool) -> None:
     prd = write(tmp_path, test_t001_a=b"one")
