@@ -8,6 +8,7 @@ the gate itself, of the sandbox, of an installed Tilth and of its start take a c
 from __future__ import annotations
 
 import atexit
+import contextlib
 import functools
 import gc
 import importlib
@@ -176,12 +177,19 @@ class Server:
         """End the processes whose program was ended."""
         for pid, link in self._running.items():
             if link in gone:
-                os.killpg(pid, signal.SIGKILL)
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(pid, signal.SIGKILL)
 
     def _start(self, link: socket.socket) -> None:
-        size, files, _, _ = socket.recv_fds(link, 8, 3)
-        with link.makefile("rb") as stream:
-            asked = marshal.loads(stream.read(int.from_bytes(size, "big")))
+        files: list[int] = []
+        try:
+            asked = _asked(link, files)
+        except (OSError, EOFError, ValueError, TypeError):
+            # Whoever asked was ended before all was said.
+            for file in files:
+                os.close(file)
+            link.close()
+            return
         ours, theirs = os.pipe()
         pid = os.fork()
         if pid == 0:
@@ -191,9 +199,19 @@ class Server:
         os.read(ours, 1)
         for file in (ours, *files):
             os.close(file)
-        _tell(link, pid)
-        link.recv(2)
         self._running[pid] = link
+        _tell(link, pid)
+        with contextlib.suppress(OSError):
+            link.recv(2)
+
+
+def _asked(link: socket.socket, files: list[int]) -> Asked:
+    """Read what is asked for; the files that come with it are added to those given."""
+    size, given, _, _ = socket.recv_fds(link, 8, 3)
+    files.extend(given)
+    with link.makefile("rb") as stream:
+        asked: Asked = marshal.loads(stream.read(int.from_bytes(size, "big")))
+    return asked
 
 
 def _tell(link: socket.socket, number: int) -> None:
