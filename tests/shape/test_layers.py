@@ -101,6 +101,7 @@ LAYER = {
     "session.endpoint_checks": 3,
     "session.leftovers": 3,
     "session.measured": 3,
+    "session.landed": 3,
     "session.lane_recovery": 3,
     "session.lanes": 3,
     "session.night": 3,

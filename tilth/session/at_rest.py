@@ -24,6 +24,7 @@ from tilth.log.task_state import TaskState
 from tilth.log.writer import Emitter, EventLog
 from tilth.session.fence import Guard
 from tilth.session.inbox import Inbox, LoggedWords
+from tilth.session.landed import finish_landed
 from tilth.session.report_file import save_report
 from tilth.session.session import Session, SessionStatus
 from tilth.task.words import TOO_LATE, Listener, lands, settle, take_up, waiting
@@ -74,6 +75,17 @@ def open_desk(session: Session, mask: Mask, before: SessionState | None = None) 
         log.close()
 
 
+def wake(session: Session, mask: Mask, state: SessionState | None = None) -> SessionState:
+    """Read the log of a locked session for words; what has its commit is done before any is heard.
+
+    `state` is what the log says, for whoever has read it, its conversations included.
+    """
+    state = state or fold(session.events(), conversations=True)
+    if finish_landed(session, state, mask):
+        state = fold(session.events(), conversations=True)
+    return state
+
+
 def take_up_waiting(desk: Desk) -> tuple[OperatorSpoke, ...]:
     """Take up what lies in the inbox; a landing is left for whoever has a gate."""
     settle(desk)
@@ -94,7 +106,7 @@ def take_up_leftovers(session: Session, state: SessionState | None, mask: Mask) 
     spoken = state is not None and bool(state.words)
     if Inbox(session.directory).is_empty and not spoken:
         return False
-    with open_desk(session, mask, state) as desk:
+    with open_desk(session, mask, wake(session, mask, state)) as desk:
         take_up_waiting(desk)
     return state is None or desk.words.state.last_seq > state.last_seq
 

@@ -17,16 +17,15 @@ from tilth.git.commits import CommitRecord
 from tilth.log.events import Committed, Judging, SessionResume
 from tilth.log.reattach import Exchange, exchange_of
 from tilth.log.task_state import TaskState
+from tilth.session.landed import commit_on_branch, green_merged, landed_as, note_commit
 from tilth.session.lanes import SessionLanes
 from tilth.session.recovery import (
     Found,
     attempt_of,
     go_on,
     keep_files,
-    note_commit,
     reason_of,
     retry_failed,
-    score_of,
     why_fresh,
 )
 from tilth.session.session import SessionStatus
@@ -126,20 +125,17 @@ def _finish(
     bench: Bench, found: Found, known: TaskState, attempt: Attempt, exchange: Exchange
 ) -> bool:
     """Carry an ending through that was begun; tell whether it has ended."""
-    record = _landed(found, attempt)
+    record = commit_on_branch(found.workspace, found.session, found.memory, attempt.task)
     if record is not None:
-        note_commit(found, attempt, record)
-        verdict, below = record.verdict or "", record.below_bar
-        score = score_of(bench, attempt, record)
-        case = exchange.submitted.case if exchange.submitted else None
-        green = Green(record.tree, case) if case else exchange.green
-        landing.finish(bench, attempt, landing.Landed(record.id, verdict, score, below), green)
+        note_commit(found.memory, attempt, record, found.workspace.branch)
+        landed = landed_as(bench, attempt, record)
+        landing.finish(bench, attempt, landed, green_merged(exchange, record))
         return True
     failed = _failed_commit(found, known, attempt)
     if failed is not None or attempt.task.status is Status.FAILED:
         if failed is not None:
             ref = landing.set_aside_ref(found.session.id, attempt.task.id)
-            note_commit(found, attempt, failed, ref)
+            note_commit(found.memory, attempt, failed, ref)
         landing.mark_failed(bench, attempt, reason_of(failed), "ended by a crash")
         return True
     forced = exchange.forced
@@ -147,13 +143,6 @@ def _finish(
         # It waits for its turn from here on.
         landing.force_accept(bench, attempt, exchange.green, forced, told=True)
     return False
-
-
-def _landed(found: Found, attempt: Attempt) -> CommitRecord | None:
-    task, seed = attempt.task, found.memory.seed
-    start = seed.commit if seed else found.session.start_commit
-    mine = (one for one in found.workspace.commits(start) if one.task == task.id)
-    return next((one for one in mine if not one.failed and one.round == task.round), None)
 
 
 def _failed_commit(found: Found, known: TaskState, attempt: Attempt) -> CommitRecord | None:

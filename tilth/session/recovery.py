@@ -18,11 +18,12 @@ from tilth.contract.prd import Status, Task
 from tilth.contract.verdict import parse_verdict
 from tilth.git.commits import CommitRecord, failed_message
 from tilth.git.workspace import Workspace
-from tilth.log.events import Committed, Judging, SessionResume, SessionStart
+from tilth.log.events import Judging, SessionResume, SessionStart
 from tilth.log.reattach import Exchange, exchange_of
 from tilth.log.state import SessionState
 from tilth.log.task_state import AttemptState
 from tilth.model.messages import Turn
+from tilth.session.landed import landed_as, note_commit
 from tilth.session.session import Session, SessionStatus
 from tilth.task import landing
 from tilth.task.acceptance import finish_begun
@@ -177,20 +178,15 @@ def attempt_of(bench: Bench, known: AttemptState, task: Task, exchange: Exchange
 
 def _finish_landing(bench: Bench, found: Found, attempt: Attempt, exchange: Exchange) -> bool:
     """Carry an ending through that was begun; tell whether there was one."""
-    record = _commit_of(found, attempt)
+    record, branch = _commit_of(found, attempt), found.workspace.branch
     if record is not None and not record.failed:
-        note_commit(found, attempt, record)
-        landed = landing.Landed(
-            commit=record.id,
-            verdict=record.verdict or "",
-            score=score_of(bench, attempt, record),
-            below_bar=record.below_bar,
-        )
+        note_commit(found.memory, attempt, record, branch)
+        landed = landed_as(bench, attempt, record)
         landing.finish(bench, attempt, landed, exchange.green_of(record.tree))
         return True
     if record is not None or attempt.task.status is Status.FAILED:
         if record is not None:
-            note_commit(found, attempt, record)
+            note_commit(found.memory, attempt, record, branch)
         landing.mark_failed(bench, attempt, reason_of(record), "ended by a crash")
         return True
     if exchange.forced is not None and exchange.green is not None:
@@ -208,31 +204,6 @@ def _commit_of(found: Found, attempt: Attempt) -> CommitRecord | None:
     if aside is not None and aside == found.memory.tip:
         return found.workspace.record(aside)
     return None
-
-
-def note_commit(found: Found, attempt: Attempt, record: CommitRecord, ref: str = "") -> None:
-    """Put a commit on record that a crash left without its event."""
-    if record.id in found.memory.commits:
-        return
-    attempt.emit(
-        Committed(
-            commit=record.id,
-            tree=record.tree,
-            parent=record.parent or attempt.base,
-            kind="failed" if record.failed else "done",
-            subject=record.subject,
-            ref=ref or found.workspace.branch,
-            evaluator_check=record.check,
-        )
-    )
-
-
-def score_of(bench: Bench, attempt: Attempt, record: CommitRecord) -> int | None:
-    """Give the score a landed commit was given; one below the bar has the last that there is."""
-    if record.below_bar:
-        return landing.last_score(bench, attempt)
-    entries = bench.record.read_ledger(attempt.task.id)
-    return entries[-1].score if entries and entries[-1].accepted else None
 
 
 def reason_of(record: CommitRecord | None) -> FailReason:

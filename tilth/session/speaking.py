@@ -35,7 +35,7 @@ from tilth.git.source import open_source
 from tilth.log.events import OperatorSpoke
 from tilth.log.state import fold
 from tilth.model.messages import Conversation, OnRetry, Turn
-from tilth.session.at_rest import open_desk, restate, settle_inbox, take_up_waiting
+from tilth.session.at_rest import open_desk, restate, settle_inbox, take_up_waiting, wake
 from tilth.session.branch import make_worktree
 from tilth.session.catalog import find_session, holder_of, open_to_look, readable_sessions
 from tilth.session.frontend import Frontend
@@ -138,10 +138,12 @@ def _locked(settings: Settings, name: str, mask: Mask) -> Iterator[Session]:
 def _at_rest(
     settings: Settings, session: Session, draft: Draft, mask: Mask, frontend: Frontend
 ) -> Spoken:
+    _refuse_interview(session)
+    before = wake(session, mask)
     words = _words(session, draft, mask)
     if any(lands(session.plan, word) for word in words):
         return _land(settings, session, words[0], frontend)
-    with open_desk(session, mask) as desk:
+    with open_desk(session, mask, before) as desk:
         # First to see whether they make sense: what is refused leaves nothing behind.
         for word in words:
             understand(desk, word, desk.listener_for(word))

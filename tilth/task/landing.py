@@ -26,7 +26,7 @@ from tilth.log.events import (
     TaskForceAccepted,
 )
 from tilth.task.attempt import Accepted, Attempt, Green
-from tilth.task.bench import Bench
+from tilth.task.bench import Bench, Record
 from tilth.task.obstacles import worst
 
 NOT_EVALUATED = "not-evaluated"
@@ -48,6 +48,13 @@ class Worked(Protocol):
 
     @property
     def emit(self) -> Emit: ...
+
+
+class Keeper(Protocol):
+    """Be whoever keeps a session's files: a bench, or a session at rest."""
+
+    @property
+    def record(self) -> Record: ...
 
 
 @dataclass(frozen=True)
@@ -171,13 +178,20 @@ def commit_done(bench: Bench, attempt: Worked, accepted: Accepted) -> None:
 
 
 def finish(bench: Bench, attempt: Worked, landed: Landed, green: Green | None) -> None:
+    """Mark a task done that has its commit, and have the files as the commit has them."""
+    mark_done(bench, attempt, landed, green)
+    if not bench.queued:
+        bench.tree.restore(landed.commit)
+
+
+def mark_done(keeper: Keeper, attempt: Worked, landed: Landed, green: Green | None) -> None:
     """Mark a task done that has its commit; steps that were taken already are left alone."""
     again = attempt.task.status is Status.DONE
     if not again:
         if attempt.task.status is Status.IN_PROGRESS:
-            move(bench, attempt, Status.PENDING_EVAL)
+            move(keeper, attempt, Status.PENDING_EVAL)
         move(
-            bench,
+            keeper,
             attempt,
             Status.DONE,
             commit=landed.commit,
@@ -186,9 +200,9 @@ def finish(bench: Bench, attempt: Worked, landed: Landed, green: Green | None) -
             summary=green.case.summary if green else None,
         )
     line = f"{attempt.task.id} done{_remark(landed)}: {attempt.task.title}"
-    bench.record.append_progress(line, again=again)
+    keeper.record.append_progress(line, again=again)
     if green is not None and not landed.below_bar:
-        _keep_learnings(bench, attempt, green)
+        _keep_learnings(keeper, attempt, green)
     attempt.emit(
         TaskDone(
             commit=landed.commit,
@@ -199,8 +213,6 @@ def finish(bench: Bench, attempt: Worked, landed: Landed, green: Green | None) -
             below_bar=landed.below_bar,
         )
     )
-    if not bench.queued:
-        bench.tree.restore(landed.commit)
 
 
 def keep_aside(bench: Bench, attempt: Attempt, tree: str, message: CommitMessage) -> None:
@@ -271,12 +283,12 @@ def _without_secrets(bench: Bench, message: CommitMessage) -> CommitMessage:
     return hidden.model_copy(update={"trailers": message.trailers})
 
 
-def move(bench: Bench, attempt: Worked, to: Status, **changes: object) -> None:
+def move(keeper: Keeper, attempt: Worked, to: Status, **changes: object) -> None:
     """Move a task to its next status, here and in the session's plan."""
     # A reattached task may stand there already.
     if attempt.task.status is not to:
         attempt.task = attempt.task.moved(to, **changes)
-        bench.record.save_task(attempt.task)
+        keeper.record.save_task(attempt.task)
 
 
 def flag_red_done(bench: Bench, task: Task, emit: Emit, tests: Sequence[str]) -> None:
@@ -302,13 +314,13 @@ def _ask(bench: Bench, task: Task, emit: Emit, kind: RequestKind, text: str) -> 
         emit(OperatorRequested(request=name, kind=kind, text=text))
 
 
-def last_score(bench: Bench, attempt: Attempt) -> int | None:
+def last_score(keeper: Keeper, attempt: Worked) -> int | None:
     """Give the newest score any verdict on the task carries."""
-    ledger = bench.record.read_ledger(attempt.task.id)
+    ledger = keeper.record.read_ledger(attempt.task.id)
     return next((entry.score for entry in reversed(ledger) if entry.score is not None), None)
 
 
-def _keep_learnings(bench: Bench, attempt: Worked, green: Green) -> None:
+def _keep_learnings(keeper: Keeper, attempt: Worked, green: Green) -> None:
     if green.case.learnings:
-        bench.record.save_learnings(attempt.task, green.case.learnings)
+        keeper.record.save_learnings(attempt.task, green.case.learnings)
         attempt.emit(ProposedLearnings(learnings=green.case.learnings))
