@@ -42,6 +42,7 @@ from tilth.log.state import SessionState, fold
 from tilth.log.writer import Emitter, EventLog
 from tilth.model.messages import Role
 from tilth.session.endpoints import model_at
+from tilth.session.lost_log import require_start
 from tilth.session.parts import Parts, new_id, open_parts, read_facts
 from tilth.session.session import Session, SessionStatus
 from tilth.session.start import new_checkpoint
@@ -185,6 +186,7 @@ def _interview(
 ) -> int:
     session.hide(parts.mask)
     memory, logged = fold(session.events()), read_interview(session.events())
+    require_start(session, memory)
     if logged.prepared:
         # A crash came between the last event and the checkpoint; the events are the truth.
         session.save_checkpoint(SessionStatus.PREPARED, memory.spend)

@@ -25,6 +25,7 @@ from tilth.log.writer import Emitter, EventLog
 from tilth.session.fence import Guard
 from tilth.session.inbox import Inbox, LoggedWords
 from tilth.session.landed import finish_landed
+from tilth.session.lost_log import require_start
 from tilth.session.report_file import save_report
 from tilth.session.session import Session, SessionStatus
 from tilth.task.words import TOO_LATE, Listener, lands, settle, take_up, waiting
@@ -81,6 +82,7 @@ def wake(session: Session, mask: Mask, state: SessionState | None = None) -> Ses
     `state` is what the log says, for whoever has read it, its conversations included.
     """
     state = state or fold(session.events(), conversations=True)
+    require_start(session, state)
     if finish_landed(session, state, mask):
         state = fold(session.events(), conversations=True)
     return state

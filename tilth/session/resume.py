@@ -19,7 +19,7 @@ from tilth.session.at_rest import take_up_leftovers
 from tilth.session.catalog import find_session, latest_to_resume
 from tilth.session.fence import Guard
 from tilth.session.frontend import Frontend
-from tilth.session.lost_log import require_log
+from tilth.session.lost_log import require_start
 from tilth.session.models import choose_reviewers, require_endpoints
 from tilth.session.night import Schedule
 from tilth.session.parts import open_parts, read_facts
@@ -72,7 +72,7 @@ def _go_on(
 ) -> RunResult:
     memory = fold(session.events(), conversations=True)
     _mend_checkpoint(session, memory, frontend)
-    require_log(session.directory, session.checkpoint)
+    require_start(session, memory)
     if take_up_leftovers(session, memory, Mask(known_secrets(settings))):
         memory = fold(session.events(), conversations=True)
     if session.checkpoint.status is SessionStatus.INTERVIEWING:

@@ -33,6 +33,7 @@ from tilth.log.writer import Emitter, EventLog
 from tilth.session.branch import check_branch
 from tilth.session.catalog import find_session
 from tilth.session.frontend import Frontend
+from tilth.session.lost_log import require_start
 from tilth.session.parts import open_parts, read_facts
 from tilth.session.proposal import Branch, How, Proposal, Wishes, propose
 from tilth.session.selection import Behind
@@ -114,6 +115,7 @@ def take(
         # What was cut off may have left the checkout behind its branch.
         source = open_source(source.root)
         memory = fold(session.events())
+        require_start(session, memory)
         taking = _Taking(settings, session, source, options, environ, mask, memory, frontend)
         taking.check_remote()
         target = open_target(source, taking.into())

@@ -18,7 +18,7 @@ from tilth.base.values import Value
 from tilth.config.secrets import Mask
 from tilth.contract.prd import Status
 from tilth.log.events import SCHEMA_VERSION
-from tilth.session.lost_log import require_log
+from tilth.session.lost_log import LostLog, require_log, statuses
 from tilth.session.session import Checkpoint, Session, SessionStatus
 from tilth.session.store import lock_holder
 
@@ -54,6 +54,8 @@ class SessionRow:
     session: str
     status: str
     fault: str = ""
+    # No command mends that.
+    log_lost: bool = False
     done_tasks: tuple[str, ...] = ()
     total: int = 0
     failed: tuple[str, ...] = ()
@@ -82,11 +84,13 @@ def read_row(directory: Path) -> SessionRow:
     try:
         checkpoint = Checkpoint.model_validate_json(read_plain(directory / "checkpoint.json"))
         if checkpoint.schema_version <= SCHEMA_VERSION:
-            require_log(directory, checkpoint)
-            return _seen(directory, checkpoint, _read_tasks(directory, checkpoint))
+            plan = _read_tasks(directory, checkpoint)
+            require_log(_log(directory), checkpoint, (task.status for task in plan.tasks))
+            return _seen(directory, checkpoint, plan)
     except (OSError, ValidationError, CorruptSession):
         pass  # said in full below
-    return SessionRow(directory.name, BROKEN, fault=_why_broken(directory))
+    fault, log_lost = _why_broken(directory)
+    return SessionRow(directory.name, BROKEN, fault=fault, log_lost=log_lost)
 
 
 def live_status(directory: Path, status: SessionStatus) -> str:
@@ -131,11 +135,16 @@ def _seen(directory: Path, checkpoint: Checkpoint, plan: _Tasks) -> SessionRow:
     )
 
 
-def _why_broken(directory: Path) -> str:
-    """Let the session itself say what is wrong with it."""
+def _why_broken(directory: Path) -> tuple[str, bool]:
+    """Let the session itself say what is wrong with it, and whether its log is lost."""
     session = Session(directory, SystemClock(), Mask())
     try:
-        require_log(directory, session.checkpoint)
-        return f"cannot be read: {session.checkpoint.status}, {len(session.plan.tasks)} tasks"
+        require_log(_log(directory), session.checkpoint, statuses(session))
+        said = f"cannot be read: {session.checkpoint.status}, {len(session.plan.tasks)} tasks"
+        return said, False
     except CorruptSession as error:
-        return str(error)
+        return str(error), isinstance(error, LostLog)
+
+
+def _log(directory: Path) -> Path:
+    return directory / "events.jsonl"

@@ -17,7 +17,7 @@ from tilth.contract.operator_requests import OperatorRequest, RequestKind, still
 from tilth.contract.prd import Plan, Status
 from tilth.log.pace import slept_seconds
 from tilth.log.state import SessionState, fold
-from tilth.session.lost_log import require_log
+from tilth.session.lost_log import require_log, statuses
 from tilth.session.session import Session, SessionStatus
 from tilth.show.session_row import SessionRow, read_row
 from tilth.task.budget import Allowance
@@ -82,7 +82,7 @@ def read_state(session: Session) -> SessionState:
     """Fold a session's log; one that is missing is a corrupt session."""
     if not session.log_path.exists():
         raise CorruptSession(f"{session.log_path}: the file is missing")
-    require_log(session.directory, session.checkpoint)
+    require_log(session.log_path, session.checkpoint, statuses(session))
     return fold(session.events())
 
 
