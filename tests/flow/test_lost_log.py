@@ -136,3 +136,17 @@ def test_a_start_that_ended_before_it_began_goes_on(
     assert [event["type"] for event in run.events] == ["stop"]
     endpoint.script = played(worker=[solve(1), submit(1)], evaluator=[accept()])
     assert endpoint.resume().code == 0
+
+
+# Whoever lists sessions looks at the first line alone.
+@pytest.mark.parametrize("said", list(LOSSES)[:3])
+def test_bare_tilth_and_doctor_advise_no_resume(endpoint: Endpoint, said: str) -> None:
+    session = stopped(endpoint).session
+    LOSSES[said](session / "events.jsonl")
+    bare, doctor = command(endpoint.site).stdout, command(endpoint.site, "doctor").stdout
+    assert (
+        f"next  put events.jsonl back, or give the session up: tilth reset {session.name}" in bare
+    )
+    assert said in doctor
+    assert "put the file back" in doctor
+    assert "tilth resume" not in bare + doctor

@@ -23,6 +23,7 @@ from tilth.model.reviewers import is_same_model, read_reviewers
 from tilth.sandbox.confinement import Command, environment, run
 from tilth.session.catalog import holder_of, list_sessions
 from tilth.session.doctor_check import Check, Grade
+from tilth.session.lost_log import LostLog, require_log, statuses
 from tilth.session.measured import newest
 from tilth.session.session import Session, SessionStatus
 from tilth.tools import find_ruff
@@ -200,6 +201,10 @@ def _sessions(settings: Settings) -> Iterator[Check]:
             status = session.checkpoint.status
             if status is not SessionStatus.INTERVIEWING:
                 session.plan  # noqa: B018  # read for what it may raise
+            require_log(session.log_path, session.checkpoint, statuses(session))
+        except LostLog as error:
+            yield Check("session", Grade.WARN, error.problem, error.fix)
+            continue
         except UserError as error:
             mend = f"`tilth resume {name}` mends what can be mended"
             yield Check("session", Grade.WARN, error.problem, mend)

@@ -34,6 +34,8 @@ def next_commands(
 
 def _only_command(row: SessionRow) -> str | None:
     """Name the one thing that makes sense where a session is not at rest after work."""
+    if row.log_lost:
+        return f"put events.jsonl back, or give the session up: tilth reset {row.session}"
     if row.status == BROKEN:
         # A resume mends what it can and names what it cannot; a reset only takes away.
         return f"tilth resume {row.session}"

@@ -169,6 +169,14 @@ def test_a_broken_and_an_interrupted_session_are_warnings_with_their_fix(shelf: 
         assert len(named(checks(shelf), "session")) == 1
 
 
+def test_a_session_without_its_log_is_a_warning_that_advises_no_resume(shelf: Shelf) -> None:
+    (shelf.add() / "events.jsonl").write_text("")
+    (check,) = named(checks(shelf), "session")
+    assert check.grade is Grade.WARN
+    assert "events.jsonl: the log is empty, although the session was at work" in check.found
+    assert check.fix.startswith("put the file back; ")
+
+
 def test_an_evaluator_that_is_the_worker_is_a_warning(shelf: Shelf) -> None:
     same = {"TILTH_API_KEY": KEY, "TILTH_WORKER_MODEL": "claude-sonnet-5-5"}
     assert graded(checks(shelf, **same))["evaluator"] == "warn"

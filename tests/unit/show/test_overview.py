@@ -132,6 +132,16 @@ def test_a_broken_session_is_named_with_the_command_that_mends_it(
     assert snapshot(shelf.root) == before
 
 
+def test_a_session_without_its_log_is_named_without_a_command_that_would_refuse_it(
+    shelf: Shelf, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (shelf.add() / "events.jsonl").unlink()
+    lines = said(shelf, capsys)
+    assert "events.jsonl: the file is missing, although the session was at work" in lines[0]
+    give_up = f"tilth reset {SESSION}"
+    assert lines[-1] == f"next  put events.jsonl back, or give the session up: {give_up}"
+
+
 def test_a_session_that_ended_says_what_to_look_at_first_and_what_is_asked_whole(
     shelf: Shelf, capsys: pytest.CaptureFixture[str]
 ) -> None:
