@@ -218,6 +218,25 @@ def test_a_torn_last_line_is_passed_over_and_set_aside(tmp_path: Path, torn: byt
     assert mode(tmp_path / "log.jsonl.torn") == 0o600
 
 
+def test_what_an_interrupt_left_uncounted_is_gone_with_the_next_line(tmp_path: Path) -> None:
+    path = tmp_path / "events.jsonl"
+    journal = Journal(path)
+    journal.append("1")
+    with path.open("ab") as behind_its_back:
+        behind_its_back.write(b"2\n")
+    journal._unsure = True
+    journal.append("2")
+    journal.close()
+    assert path.read_bytes() == b"1\n2\n"
+
+
+def test_a_file_of_one_byte_is_one_whole_line(tmp_path: Path) -> None:
+    path = tmp_path / "events.jsonl"
+    path.write_bytes(b"\n")
+    Journal(path).close()
+    assert path.read_bytes() == b"\n"
+
+
 def test_a_file_that_is_nothing_but_a_torn_line_starts_anew(tmp_path: Path) -> None:
     path = tmp_path / "log.jsonl"
     path.write_bytes(b"x" * 200_000)

@@ -81,6 +81,14 @@ def test_a_stale_and_longer_pid_is_overwritten_whole(path: Path) -> None:
         assert path.read_text().splitlines()[0] == str(os.getpid())
 
 
+def test_a_lock_says_in_which_namespace_its_number_counts(path: Path) -> None:
+    boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    with Lock(path):
+        number, space = path.read_text().splitlines()
+    assert number == str(os.getpid())
+    assert space == f"{os.stat('/proc/self/ns/pid').st_ino}@{boot}"
+
+
 def test_a_lock_that_was_given_back_can_be_taken(path: Path) -> None:
     lock = Lock(path)
     lock.acquire()
