@@ -53,10 +53,10 @@ def endpoint(tmp_path: Path) -> Iterator[Endpoint]:
 
 
 def is_time(site: Site, kill: str, reached: str) -> bool:
-    log = next(site.sessions.glob("[!.]*/events.jsonl"), None)
-    kinds = [event["type"] for event in read_lines(log)] if log else []
     if reached != KILLS[kill]:
         return False
+    log = next(site.sessions.glob("[!.]*/events.jsonl"), None)
+    kinds = [event["type"] for event in read_lines(log)] if log else []
     return "case_submitted" in kinds if kill == "git" else kinds[-1:] == ["commit"]
 
 

@@ -1,7 +1,8 @@
 """A lost log: the one file that cannot be made anew, missing or empty after work was done.
 
-Whoever lists sessions looks at its first line alone, whoever writes goes by what was read of it. A
-session that was killed before its first event has no log either, and nothing is lost with it.
+Whoever lists sessions looks at a short log's first line alone, whoever writes goes by what was read
+of it. A session that was killed before its first event has no log either, and nothing is lost with
+it.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from tilth.session.session import Checkpoint, Session, SessionStatus
 _BEFORE_WORK = (SessionStatus.RUNNING, SessionStatus.INTERVIEWING)
 # How a task can stand before any work: one may arrive as done.
 _UNTOUCHED = (Status.PENDING, Status.DONE)
+# More than a session's first event takes.
+_LONG_BYTES = 16_384
 
 
 class LostLog(CorruptSession):
@@ -26,7 +29,7 @@ class LostLog(CorruptSession):
 
 def require_log(log: Path, checkpoint: Checkpoint, tasks: Iterable[Status] = ()) -> None:
     """Raise LostLog where a session has been at work and no whole line stands in its log."""
-    if _was_at_work(checkpoint, tasks) and _want(log) is not None:
+    if _was_at_work(checkpoint, tasks) and _is_short(log) and _want(log) is not None:
         raise lost(log, checkpoint.branch)
 
 
@@ -64,6 +67,11 @@ def _was_at_work(checkpoint: Checkpoint, tasks: Iterable[Status]) -> bool:
         # An interview that was given up before anything was said in it.
         return False
     return checkpoint.status not in _BEFORE_WORK
+
+
+def _is_short(log: Path) -> bool:
+    """Tell whether a log may hold no whole line; a longer one is not opened to be listed."""
+    return not log.is_file() or log.stat().st_size < _LONG_BYTES
 
 
 def _want(log: Path) -> str | None:
