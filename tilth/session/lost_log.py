@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from tilth.base.errors import CorruptSession
+from tilth.base.plain_file import open_plain
 from tilth.contract.prd import Status
 from tilth.log.state import SessionState
 from tilth.session.session import Checkpoint, Session, SessionStatus
@@ -81,7 +82,7 @@ def _want(log: Path) -> str | None:
     if not log.is_file():
         return None
     try:
-        with log.open("rb") as file:
+        with open_plain(log) as file:
             first = file.readline()
     except OSError:
         return None

@@ -114,7 +114,6 @@ PATTERNS = [
     "pkg/**",
     "**/a.py",
     "pkg/**/a.py",
-    "pk**/a.py",
     "p*g/a.py",
     "[a-c].py",
     "[!a-c].py",
@@ -147,6 +146,11 @@ def test_attributes_are_read_as_git_reads_them(tmp_path: Path) -> None:
         by_git = [path for path, value in zip(PATHS, values, strict=True) if value == "set"]
         held = given(text)
         assert (pattern, by_git) == (pattern, [p for p in PATHS if held.of(p).get("ident") is True])
+
+
+def test_two_stars_inside_a_name_are_read_as_the_git_that_takes_them_for_more() -> None:
+    held = given("pk**/a.py ident\n")
+    assert [path for path in PATHS if held.of(path)] == ["pkg/a.py", "pkg/deep/a.py"]
 
 
 @pytest.mark.parametrize(
