@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from support.flow_site import Run, Site, accept, read_lines, solve, submit
+from support.flow_site import Run, accept, read_lines, solve, submit
 from support.session_files import snapshot
-from support.words import Endpoint, command, during, played
+from support.words import Endpoint, Killed, command, during, light_endpoint, played
 
 from tilth.base import failpoint
 from tilth.base.clock import SystemClock
@@ -16,13 +16,6 @@ from tilth.base.errors import CorruptSession
 from tilth.contract.operator_word import OperatorWord, Verb
 from tilth.session.inbox import Inbox
 
-QUICK = """
-[tool.tilth]
-defaults = false
-
-[tool.tilth.validators.parses]
-command = "git --version"
-"""
 WORD = '{"seq":1,"ts":"2026-11-16T22:15:30.000Z","type":"operator_word","payload":%s}\n'
 NOTE = '{"id":"w","verb":"tell","task":"T-001","text":"Mind the zero."}'
 LOSSES: dict[str, Callable[[Path], object]] = {
@@ -34,14 +27,9 @@ LOSSES: dict[str, Callable[[Path], object]] = {
 EVERY_LOSS = pytest.mark.parametrize("said", LOSSES)
 
 
-class Killed(BaseException):
-    """Come in the place of a kill: nothing below catches it."""
-
-
 @pytest.fixture
 def endpoint(tmp_path: Path) -> Iterator[Endpoint]:
-    one = Endpoint(Site.make(tmp_path, {"pyproject.toml": QUICK}))
-    with one.server:
+    with light_endpoint(tmp_path) as one:
         yield one
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from support.flow_site import Run, Site, accept, git, read_lines, reject, solve, submit, write
 from support.replays import play, say_of, standings
-from support.words import UNREACHED, Endpoint, played
+from support.words import UNREACHED, Endpoint, Killed, light_endpoint, played
 
 from tilth.base import failpoint
 from tilth.base.clock import SystemClock
@@ -21,13 +21,6 @@ from tilth.session.inbox import Inbox
 from tilth.session.speaking import Draft
 from tilth.show.words import say_word
 
-QUICK = """
-[tool.tilth]
-defaults = false
-
-[tool.tilth.validators.parses]
-command = "git --version"
-"""
 BETTER = '"""Adds one, below zero too."""\n\n\ndef add1(x):\n    return x + 1\n'
 REASON, FIRST, SECOND = "Not like this.", "T-001: Add feature 1", "T-001: Add feature 1 (round 2)"
 FORCED = {"TILTH_ON_EXHAUSTED": "accept", "TILTH_MAX_EVALUATOR_CALLS_PER_TASK": "1"}
@@ -41,14 +34,9 @@ KILLS = {
 EVERY_KILL = pytest.mark.parametrize("kill", KILLS)
 
 
-class Killed(BaseException):
-    """Come in the place of a kill: nothing below catches it."""
-
-
 @pytest.fixture
 def endpoint(tmp_path: Path) -> Iterator[Endpoint]:
-    one = Endpoint(Site.make(tmp_path, {"pyproject.toml": QUICK}))
-    with one.server:
+    with light_endpoint(tmp_path) as one:
         yield one
 
 

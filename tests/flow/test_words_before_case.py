@@ -12,7 +12,7 @@ import pytest
 from support.flow_site import Run, Site, accept, read_lines, solve, submit, write
 from support.messages_api import Request, call
 from support.replays import play, say_of, standings
-from support.words import Endpoint, during, played
+from support.words import Endpoint, Killed, during, light_endpoint, played
 
 from tilth.base import failpoint
 from tilth.base.clock import SystemClock
@@ -21,13 +21,6 @@ from tilth.session.inbox import Inbox
 from tilth.session.speaking import Draft
 from tilth.show.words import say_word
 
-QUICK = """
-[tool.tilth]
-defaults = false
-
-[tool.tilth.validators.parses]
-command = "git --version"
-"""
 BETTER = '"""Adds one, below zero too."""\n\n\ndef add1(x):\n    return x + 1\n'
 REASON, NOTE = "Not like this.", "Mind the zero."
 JOBS = pytest.mark.parametrize("jobs", ["1", "2"])
@@ -35,8 +28,7 @@ JOBS = pytest.mark.parametrize("jobs", ["1", "2"])
 
 @pytest.fixture
 def endpoint(tmp_path: Path) -> Iterator[Endpoint]:
-    one = Endpoint(Site.make(tmp_path, {"pyproject.toml": QUICK}))
-    with one.server:
+    with light_endpoint(tmp_path) as one:
         yield one
 
 
@@ -221,10 +213,6 @@ def test_what_a_person_sent_back_is_not_accepted_for_want_of_calls(endpoint: End
     assert REASON in again.asked("worker")[2].body["messages"][0]["content"][0]["text"]
 
 
-class Killed(BaseException):
-    """End a run where it stands."""
-
-
 def stands_last(endpoint: Endpoint, reached: str) -> str | None:
     """Name the kind of the event that was just written, if one was."""
     if reached != "after appending to events.jsonl":
@@ -246,25 +234,22 @@ def killed_after(endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch, kind: str,
             endpoint.run(endpoint.site.bundle(1), TILTH_JOBS=jobs)
 
 
+# A note to a case under way, and the reject of what was accepted and had not landed.
 @JOBS
-@pytest.mark.parametrize("kind", ["case_submitted", "validator_run"])
-def test_a_note_at_rest_to_a_case_under_way_is_played_where_it_was_read(
-    endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch, kind: str, jobs: str
+@pytest.mark.parametrize(
+    ("kind", "verb", "text"),
+    [
+        ("case_submitted", Verb.TELL, NOTE),
+        ("validator_run", Verb.TELL, NOTE),
+        ("evaluator_verdict", Verb.REJECT, REASON),
+        ("ledger_appended", Verb.REJECT, REASON),
+    ],
+)
+def test_a_word_at_rest_after_a_kill_is_played_where_it_was_read(
+    endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch, kind: str, verb: Verb, text: str, jobs: str
 ) -> None:
     killed_after(endpoint, monkeypatch, kind, jobs)
-    say(endpoint, Verb.TELL, NOTE)
-    endpoint.script = played(worker=[write("feature1.py", BETTER), submit(1)], evaluator=[accept()])
-    assert endpoint.resume(TILTH_JOBS=jobs).code == 0
-    assert set(standings(play(endpoint.site)).values()) == {"equal"}
-
-
-@JOBS
-@pytest.mark.parametrize("kind", ["evaluator_verdict", "ledger_appended"])
-def test_a_reject_of_what_was_accepted_and_had_not_landed_is_played_as_it_was(
-    endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch, kind: str, jobs: str
-) -> None:
-    killed_after(endpoint, monkeypatch, kind, jobs)
-    say(endpoint, Verb.REJECT, REASON)
+    say(endpoint, verb, text)
     endpoint.script = played(worker=[write("feature1.py", BETTER), submit(1)], evaluator=[accept()])
     assert endpoint.resume(TILTH_JOBS=jobs).code == 0
     assert set(standings(play(endpoint.site)).values()) == {"equal"}

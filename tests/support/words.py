@@ -6,12 +6,14 @@ import os
 import subprocess
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from support.commands import resume, start
 from support.flow_site import Run, Site
+from support.light_gate import LIGHT
 from support.messages_api import MessagesServer, Reply, Request, error
 from support.warm_start import warm_tilth
 
@@ -36,6 +38,18 @@ class Endpoint:
         environ = self.site.environ(self.server.url, **settings)
         code = resume(None, {}, fresh=False, environ=environ)
         return Run(self.site, code, tuple(self.server.requests))
+
+
+class Killed(BaseException):
+    """Come in the place of a kill: nothing below catches it."""
+
+
+@contextmanager
+def light_endpoint(root: Path) -> Iterator[Endpoint]:
+    """Open an endpoint for a project whose gate asks for next to nothing."""
+    one = Endpoint(Site.make(root, {"pyproject.toml": LIGHT}))
+    with one.server:
+        yield one
 
 
 def command(site: Site, *args: str, stdin: bytes = b"") -> subprocess.CompletedProcess[str]:

@@ -6,12 +6,16 @@ means is decided elsewhere.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import hmac
+import importlib.util
 import json
+import marshal
 import os
 import secrets
 import stat
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -95,12 +99,36 @@ def lay_out_modules(root: Path) -> Path:
     """Put the modules of `in_target` where the target's interpreter finds them, and their start."""
     package = root / "gate" / PACKAGE
     if not package.is_dir():
-        package.mkdir(parents=True)
-        for module in Path(in_target.__file__).parent.glob("*.py"):
-            (package / module.name).write_bytes(module.read_bytes())
+        for name, content in _modules().items():
+            file = package / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(content)
     start = root / "gate" / "start.py"
     start.write_text(_START)
     return start
+
+
+@functools.cache
+def _modules() -> dict[str, bytes]:
+    """Give the modules by file name, also compiled: an interpreter like ours need not do it again.
+
+    Another one looks for files of another name, or refuses these by their first bytes.
+    """
+    files: dict[str, bytes] = {}
+    for module in sorted(Path(in_target.__file__).parent.glob("*.py")):
+        source = module.read_bytes()
+        files[module.name] = source
+        # Where it is looked for if nobody sets another place: the target's environment does not.
+        cached = f"__pycache__/{module.stem}.{sys.implementation.cache_tag}.pyc"
+        files[cached] = _compiled(source, module.name)
+    return files
+
+
+def _compiled(source: bytes, name: str) -> bytes:
+    """Compile a module into a file that is taken without a look at its source."""
+    unchecked = (0b01).to_bytes(4, "little") + importlib.util.source_hash(source)
+    code = compile(source, name, "exec", dont_inherit=True, optimize=0)
+    return importlib.util.MAGIC_NUMBER + unchecked + marshal.dumps(code)
 
 
 def _own_options(export: Export, config: str) -> tuple[str, ...]:

@@ -21,12 +21,13 @@ from tilth.log.reattach import exchange_of
 from tilth.log.state import SessionState, fold
 from tilth.log.summary import summary
 from tilth.log.task_state import TaskState
-from tilth.log.writer import Emitter, EventLog
+from tilth.log.writer import Emitter
 from tilth.session.fence import Guard
 from tilth.session.inbox import Inbox, LoggedWords
 from tilth.session.landed import finish_landed
 from tilth.session.lost_log import require_start
 from tilth.session.report_file import save_report
+from tilth.session.resting_log import resting_log
 from tilth.session.session import Session, SessionStatus
 from tilth.task.words import TOO_LATE, Listener, lands, settle, take_up, waiting
 
@@ -56,15 +57,7 @@ def open_desk(session: Session, mask: Mask, before: SessionState | None = None) 
     `before` is what the log says, for whoever has read it, its conversations included.
     """
     before = before or fold(session.events(), conversations=True)
-    log = EventLog(
-        session.log_path,
-        session=session.id,
-        clock=SystemClock(),
-        mask=mask,
-        before=before,
-        guard=session.guard,
-    )
-    try:
+    with resting_log(session, mask, before) as log:
         emit = Emitter(log)
         words = LoggedWords(Inbox(session.directory), log)
         listeners = (_listener(session, before, known, emit) for known in before.open_tasks)
@@ -72,8 +65,6 @@ def open_desk(session: Session, mask: Mask, before: SessionState | None = None) 
         session.save_summary(summary(log.state))
         restate(session)
         save_report(session, log.state)
-    finally:
-        log.close()
 
 
 def wake(session: Session, mask: Mask, state: SessionState | None = None) -> SessionState:

@@ -20,7 +20,8 @@ from tilth.log.events import Committed, Emit
 from tilth.log.reattach import Exchange, exchange_of
 from tilth.log.state import SessionState
 from tilth.log.task_state import TaskState
-from tilth.log.writer import Emitter, EventLog
+from tilth.log.writer import Emitter
+from tilth.session.resting_log import resting_log
 from tilth.session.session import Session
 from tilth.task import landing
 from tilth.task.attempt import Green
@@ -74,23 +75,13 @@ def _finish_all(
     mask: Mask,
     landed: list[tuple[TaskState, Task, CommitRecord]],
 ) -> None:
-    log = EventLog(
-        session.log_path,
-        session=session.id,
-        clock=SystemClock(),
-        mask=mask,
-        before=state,
-        guard=session.guard,
-    )
-    try:
+    with resting_log(session, mask, state) as log:
         for known, task, record in landed:
             attempt = known.attempt
             own = {"task_id": task.id, "trace_id": attempt.trace_id}
             emit = Emitter(log).bind(**own, iter=attempt.iterations)
             work = _Work(task, attempt.base, emit, attempt.iterations)
             _finish(session, state, work, record, exchange_of(known, state))
-    finally:
-        log.close()
 
 
 def _finish(

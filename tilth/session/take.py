@@ -29,13 +29,14 @@ from tilth.git.workspace import Workspace
 from tilth.log.events import Taken
 from tilth.log.state import SessionState, fold
 from tilth.log.summary import summary
-from tilth.log.writer import Emitter, EventLog
+from tilth.log.writer import Emitter
 from tilth.session.branch import check_branch
 from tilth.session.catalog import find_session
 from tilth.session.frontend import Frontend
 from tilth.session.lost_log import require_start
 from tilth.session.parts import open_parts, read_facts
 from tilth.session.proposal import Branch, How, Proposal, Wishes, propose
+from tilth.session.resting_log import resting_log
 from tilth.session.selection import Behind
 from tilth.session.session import Session
 from tilth.session.shown_mask import Masks
@@ -277,14 +278,6 @@ class _Taking:
         self.session.save_summary(summary(fold(self.session.events())))
 
     def _append(self, proposal: Proposal, tasks: tuple[str, ...]) -> None:
-        log = EventLog(
-            self.session.log_path,
-            session=self.session.id,
-            clock=SystemClock(),
-            mask=self.mask,
-            before=self.memory,
-            guard=self.session.guard,
-        )
         event = Taken(
             branch=proposal.branch,
             before=proposal.before,
@@ -294,10 +287,8 @@ class _Taking:
             how=proposal.how.value,
             pushed=self.options.push,
         )
-        try:
+        with resting_log(self.session, self.mask, self.memory) as log:
             Emitter(log)(event)
-        finally:
-            log.close()
 
     def _told(self) -> list[Taken]:
         """Give what the log says was taken so far."""
