@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from support.event_samples import SESSION, session_start, tool_result
 from support.session_files import Shelf, append_line, log_of, snapshot
+from support.warm_start import warm_tilth
 
 TILTH = str(Path(sys.executable).with_name("tilth"))
 ROOT = Path(__file__).parents[2]
@@ -41,7 +42,7 @@ def shelf(tmp_path: Path) -> Shelf:
 
 def tilth(shelf: Shelf, *args: str, **environ: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [TILTH, *args],
+        [str(warm_tilth()), *args],
         env={**shelf.environ, **environ},
         cwd=shelf.root,
         capture_output=True,

@@ -1,7 +1,7 @@
 """Programs that start warm: a process that has loaded what they need forks for each start.
 
 Most of what a short process costs is importing: pytest for a gate, the SDK for `tilth`. Here that
-is done once for each process that runs tests; everything else is as real as before. The tests of
+is done once for all processes of a test run; everything else is as real as before. The tests of
 the gate itself, of the sandbox, of an installed Tilth and of its start take a cold Python.
 """
 
@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import fcntl
 import functools
 import gc
 import importlib
+import importlib.metadata
 import io
 import marshal
 import os
@@ -27,21 +29,26 @@ import tempfile
 import time
 import tokenize
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 # What Tilth and the SDK import only when they come to need it.
 _LOADED_LATE = ("anthropic", "genai_prices.data", "httpcore2", "prompt_toolkit", "rich.markdown")
+_PYTEST = ["-m", "pytest"]
+# Said instead of a size by whoever wants nothing but that the server stays.
+_STAY = bytes(8)
 FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGWINCH)
 # The program that is started: it asks for a fork, hands over its files and stands for it. It takes
 # modules in C alone: the library's own around them would be more than half of what it costs.
 _CLIENT = """\
 #!{python} -IS
 import _signal, _socket, marshal, posix, sys
-arguments = sys.argv[1:]
-if {flags!r} != arguments[:{count}] or arguments[{count}:][:1] in (["-c"], ["-m"]):
+arguments = {first!r} + sys.argv[1:]
+if {flags!r} == arguments[:{count}] and arguments[{count}:][:1] not in (["-c"], ["-m"]):
+    arguments = arguments[{count}:]
+elif {pytest!r} != arguments[arguments[:1] == ["-P"] :][:2] or b"PYTHONPATH" in posix.environ:
     posix.execv({python!r}, [{python!r}, *arguments])
-data = marshal.dumps((arguments[{count}:], posix.getcwd(), posix.environ))
+data = marshal.dumps((arguments, posix.getcwd(), posix.environ))
 files = b"".join(file.to_bytes(4, sys.byteorder) for file in (0, 1, 2))
 link = _socket.socket(_socket.AF_UNIX)
 link.connect({address!r})
@@ -63,7 +70,10 @@ posix._exit(status)
 
 @functools.cache
 def warm_python() -> Path:
-    """Give a Python that has pytest, and the gate's own part of a run, loaded when it starts."""
+    """Give a Python that has pytest, and the gate's own part of a run, loaded when it starts.
+
+    It starts warm for a gate, for `python -m pytest` and, beside it, for `pytest`.
+    """
     from tilth.gate.pytest_run import PACKAGE, lay_out_modules
 
     loads = ["pytest", f"{PACKAGE}.report"]
@@ -93,46 +103,75 @@ def _open(
     loads: list[str],
     lay_out_modules: Callable[[Path], Path] | None = None,
 ) -> Path:
-    """Start what forks; it ends with this process, when the other end of its pipe is closed."""
-    root = Path(tempfile.mkdtemp(prefix="tilth-warm-"))
-    program = _lay_out(root, name, flags)
-    modules = lay_out_modules(root).parent if lay_out_modules else root
+    """Have what forks, started by the first process of a run that wants it; it ends with the last.
+
+    Each holds a link to it for as long as it lives.
+    """
+    run = os.environ.get("PYTEST_XDIST_TESTRUNUID", "")[:8] or f"of-{os.getpid()}"
+    root = Path(tempfile.gettempdir()) / f"tilth-warm-{name}-{run}"
+    program = root / "bin" / name
+    with _alone(root):
+        opener = None
+        if not root.exists():
+            root.mkdir(mode=0o700)
+            _lay_out(root, name, flags)
+            modules = lay_out_modules(root).parent if lay_out_modules else root
+            opener = _start(
+                [sys.executable, *flags, __file__, str(root), str(modules), name, *loads]
+            )
+        link = socket.socket(socket.AF_UNIX)
+        link.connect(str(root / "socket"))
+        link.sendall(_STAY)
+        assert link.recv(1) == b"y"
+    if opener is not None:
+        os.close(opener)
+    atexit.register(link.close)
+    return program
+
+
+@contextlib.contextmanager
+def _alone(root: Path) -> Iterator[None]:
+    with root.with_name(f"{root.name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _start(argv: list[str]) -> int:
+    """Start a server, wait until it listens, and give what ends it once nobody stays."""
     reading, writing = os.pipe()
-    argv = [sys.executable, *flags, __file__, str(root / "socket"), str(modules), name, *loads]
     server = subprocess.Popen(argv, stdin=reading, stdout=subprocess.PIPE)
     os.close(reading)
-    atexit.register(_close, server, root, os.getpid(), writing)
     assert server.stdout is not None
     assert server.stdout.readline() == b"ready\n"
-    return program
+    # Others may still want it when this process ends: nobody waits for it.
+    atexit.register(server.poll)
+    return writing
 
 
-def _close(server: subprocess.Popen[bytes], root: Path, owner: int, writing: int) -> None:
-    if os.getpid() == owner:
-        os.close(writing)
-        server.wait()
-        shutil.rmtree(root)
-
-
-def _lay_out(root: Path, name: str, flags: list[str]) -> Path:
+def _lay_out(root: Path, name: str, flags: list[str]) -> None:
     """Put the program where a virtual environment has it, beside the other programs."""
     folder, own = root / "bin", Path(sys.executable)
+    programs: dict[str, list[str]] = {name: [], f"{name}3": []}
+    if name == "python":
+        # As the script of that name is: the current directory is no place to import from.
+        programs["pytest"] = ["-P", *_PYTEST]
     folder.mkdir()
     for program in own.parent.iterdir():
-        if not program.name.startswith(name):
+        if not program.name.startswith(name) and program.name not in programs:
             (folder / program.name).symlink_to(program)
-    text = _CLIENT.format(
-        python=str(own),
-        flags=flags,
-        count=len(flags),
-        address=str(root / "socket"),
-        forwarded=[int(number) for number in FORWARDED],
-    )
-    program = folder / name
-    program.write_text(text, encoding="utf-8")
-    program.chmod(0o755)
-    (folder / f"{name}3").symlink_to(program)
-    return program
+    for title, first in programs.items():
+        program = folder / title
+        text = _CLIENT.format(
+            python=str(own),
+            first=first,
+            flags=flags,
+            count=len(flags),
+            pytest=_PYTEST,
+            address=str(root / "socket"),
+            forwarded=[int(number) for number in FORWARDED],
+        )
+        program.write_text(text, encoding="utf-8")
+        program.chmod(0o755)
 
 
 # The arguments, the directory and the environment of what was started.
@@ -146,18 +185,22 @@ class Server:
         self._listening = listening
         self._name = name
         self._running: dict[int, socket.socket] = {}
+        self._staying: list[socket.socket] = []
 
     def serve(self) -> None:
+        """Serve until whoever started it has let go and nobody else stays."""
         waking, wake = os.pipe()
         os.set_blocking(wake, False)
         signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
         signal.signal(signal.SIGCHLD, lambda number, frame: None)
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-        while True:
+        opener = [0]
+        while opener or self._staying:
             links = list(self._running.values())
-            ready, _, _ = select.select([0, waking, self._listening, *links], [], [])
-            if 0 in ready:
-                return
+            watched = [*opener, waking, self._listening, *self._staying, *links]
+            ready, _, _ = select.select(watched, [], [])
+            opener = [file for file in opener if file not in ready]
+            self._let_go([link for link in self._staying if link in ready])
             self._drop([link for link in links if link in ready])
             if waking in ready:
                 os.read(waking, 512)
@@ -173,6 +216,11 @@ class Server:
             with self._running.pop(pid) as link:
                 _tell(link, os.waitstatus_to_exitcode(status))
 
+    def _let_go(self, gone: list[socket.socket]) -> None:
+        for link in gone:
+            self._staying.remove(link)
+            link.close()
+
     def _drop(self, gone: list[socket.socket]) -> None:
         """End the processes whose program was ended."""
         for pid, link in self._running.items():
@@ -184,6 +232,10 @@ class Server:
         files: list[int] = []
         try:
             asked = _asked(link, files)
+            if asked is None:
+                self._staying.append(link)
+                link.sendall(b"y")
+                return
         except (OSError, EOFError, ValueError, TypeError):
             # Whoever asked was ended before all was said.
             for file in files:
@@ -205,10 +257,12 @@ class Server:
             link.recv(2)
 
 
-def _asked(link: socket.socket, files: list[int]) -> Asked:
-    """Read what is asked for; the files that come with it are added to those given."""
+def _asked(link: socket.socket, files: list[int]) -> Asked | None:
+    """Read what is asked for, if anything is; files that come with it are added to those given."""
     size, given, _, _ = socket.recv_fds(link, 8, 3)
     files.extend(given)
+    if size == _STAY:
+        return None
     with link.makefile("rb") as stream:
         asked: Asked = marshal.loads(stream.read(int.from_bytes(size, "big")))
     return asked
@@ -229,6 +283,8 @@ def _become(name: str, asked: Asked, files: list[int], ready: int) -> None:
         if name == "tilth":
             sys.argv[:] = [name, *asked[0]]
             runpy.run_module(name, run_name="__main__", alter_sys=True)
+        elif asked[0][0] in ("-m", "-P"):
+            _be_pytest(asked[0])
         else:
             sys.argv[:] = asked[0]
             runpy.run_path(sys.argv[0], run_name="__main__")
@@ -241,6 +297,13 @@ def _become(name: str, asked: Asked, files: list[int], ready: int) -> None:
         for stream in (sys.stdout, sys.stderr):
             stream.flush()
         os._exit(status)
+
+
+def _be_pytest(words: list[str]) -> None:
+    sys.argv[:] = words[words.index("pytest") :]
+    if words[0] == "-m":
+        sys.path.insert(0, str(Path.cwd()))
+    runpy.run_module("pytest", run_name="__main__", alter_sys=True)
 
 
 def _take_over(asked: Asked, files: list[int], ready: int) -> None:
@@ -271,28 +334,38 @@ def _writer(file: int, errors: str) -> io.TextIOWrapper:
     )
 
 
-def main(address: str, modules: str, name: str, *loads: str) -> None:
-    """Load what is needed, say so, and serve."""
+def main(root: str, modules: str, name: str, *loads: str) -> None:
+    """Load what is needed, say so, serve, and leave nothing behind."""
     sys.path.insert(0, modules)
     for module in loads:
         importlib.import_module(module)
     del sys.path[0]
     if "pytest" in loads:
-        from _pytest.config import builtin_plugins
-
-        # The debugger, which pytest loads whenever it starts.
-        for module in ("pdb", *(f"_pytest.{plugin}" for plugin in builtin_plugins)):
-            importlib.import_module(module)
-        # The patterns of the tokenizer, made at its first use.
-        list(tokenize.generate_tokens(io.StringIO("").readline))
+        _load_all_of_pytest()
     # What is loaded stays: looking through it again is much of what a start would cost.
     gc.collect()
     gc.freeze()
     with socket.socket(socket.AF_UNIX) as listening:
-        listening.bind(address)
+        listening.bind(str(Path(root) / "socket"))
         listening.listen(64)
         print("ready", flush=True)
         Server(listening, name).serve()
+    shutil.rmtree(root)
+    Path(f"{root}.lock").unlink()
+
+
+def _load_all_of_pytest() -> None:
+    """Load what pytest loads whenever it starts: the debugger too, and plugins by themselves."""
+    from _pytest.config import builtin_plugins
+
+    for module in ("pdb", *(f"_pytest.{plugin}" for plugin in builtin_plugins)):
+        importlib.import_module(module)
+    # The patterns of the tokenizer, made at its first use.
+    list(tokenize.generate_tokens(io.StringIO("").readline))
+    for plugin in importlib.metadata.entry_points(group="pytest11"):
+        package = importlib.import_module(plugin.module).__name__.partition(".")[0]
+        # Else it would be told of in every run: a plugin that is loaded cannot be rewritten.
+        sys.modules[package].__doc__ = "PYTEST_DONT_REWRITE"
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ import marshal
 import os
 import socket
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -35,3 +36,21 @@ def test_whoever_is_gone_in_the_middle_of_asking_ends_nobody_else(
         os.close(file)
     done = subprocess.run([python, "-I", "-B", script], capture_output=True, text=True, check=True)
     assert done.stdout == "served\n"
+
+
+@pytest.mark.parametrize(("program", "code"), [("python -m pytest", 0), ("pytest", 2)])
+def test_pytest_starts_warm_and_finds_what_a_cold_one_finds(
+    tmp_path: Path, program: str, code: int
+) -> None:
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "product.py").write_text("")
+    (tmp_path / "tests" / "test_it.py").write_text(
+        "import product, sys\n\ndef test_it(): print(sys.flags.isolated, 'by a fork')\n"
+    )
+    warm = warm_python().parent
+    for place, isolated in ((warm, "1"), (Path(sys.executable).parent, "0")):
+        line = f"{place}/{program} -q -s -p no:cacheprovider"
+        done = subprocess.run(line.split(), cwd=tmp_path, capture_output=True, text=True)
+        assert done.returncode == code, done.stdout
+        assert (f"{isolated} by a fork" in done.stdout) == (code == 0)
+        assert "warning" not in done.stdout
