@@ -29,6 +29,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tilth.base.errors import DiskError, UserError, WorkspaceError
+from tilth.git import contents
 from tilth.sandbox.removal import remove_tree, scratch_directory
 
 TIMEOUT_SECONDS = 120
@@ -185,19 +186,8 @@ class Git:
 
     def read_objects(self, ids: Sequence[str]) -> list[bytes]:
         """Give the contents of the named objects, in order."""
-        if not ids:
-            return []
-        out = self.run("cat-file", "--batch", stdin="\n".join([*ids, ""]).encode())
-        contents = []
-        at = 0
-        for wanted in ids:
-            end = out.index(b"\n", at)
-            header = out[at:end].split(b" ")
-            if len(header) != 3:
-                raise WorkspaceError(f"git cat-file failed: object {wanted} is missing")
-            at = end + 1 + int(header[2]) + 1
-            contents.append(out[end + 1 : at - 1])
-        return contents
+        store = self.objects or self.git_dir
+        return contents.read(store, ids, lambda names: self.run(*contents.ASKED, stdin=names))
 
     def move_refs(self, why: str, *moves: tuple[str, str, str]) -> None:
         """Move refs, each from an old value to a new one, all of them or none; have it on disk."""

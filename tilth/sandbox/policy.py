@@ -149,13 +149,19 @@ def has_interpreter(venv: Path) -> bool:
     return os.path.lexists(venv / "bin" / "python")
 
 
-def hidden_places(environ: Mapping[str, str], *more: Path) -> tuple[Path, ...]:
-    """Name what no command may see: homes, the given directories, what root alone can read."""
+def hidden_places(
+    environ: Mapping[str, str], *more: Path, confined: bool = True
+) -> tuple[Path, ...]:
+    """Name what no command may see: homes, the given directories, what root alone can read.
+
+    Where commands are not confined, all that only a sandbox could hide is not looked for.
+    """
     euid = os.geteuid()
     homes = [Path(environ["HOME"])] if os.path.isabs(environ.get("HOME", "")) else []
     homes += [Path(pwd.getpwuid(euid).pw_dir)] if _is_listed(euid) else []
     others = _HOMES_OF_OTHERS if euid == 0 else ()
-    return (*_hideable([*homes, *others, *more]), *forbidden.root_only(euid=euid))
+    private = forbidden.root_only(euid=euid) if confined else ()
+    return (*_hideable([*homes, *others, *more]), *private)
 
 
 def tool_places(*programs: Path | None) -> tuple[Path, ...]:

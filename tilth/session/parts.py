@@ -295,7 +295,8 @@ class Parts:
         settings, git = self.settings, shutil.which("git")
         elsewhere = (*self.also_hidden, *self.beside)
         own = (settings.home, settings.sessions_dir, self.scratch, *elsewhere)
-        hidden = hidden_places(self.command_environ, *own)
+        confined = not isinstance(self.confinement, Unconfined)
+        hidden = hidden_places(self.command_environ, *own, confined=confined)
         python = find_python(settings.python, self.source, hidden, made)
         if saying and python.note is not None:
             self.frontend.tell(python.note)

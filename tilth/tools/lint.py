@@ -7,6 +7,7 @@ harness's business, not the worker's. It never changes a file.
 
 from __future__ import annotations
 
+import functools
 import importlib
 import re
 from collections import Counter
@@ -96,6 +97,7 @@ def _kind(line: str) -> str:
     return _NUMBER.sub("#", match[1].rstrip()) if match else ""
 
 
+@functools.cache
 def find_ruff() -> Path | None:
     """Find the ruff binary that came with Tilth: starting it as a module costs far more."""
     try:

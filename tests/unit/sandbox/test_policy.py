@@ -11,6 +11,7 @@ from types import SimpleNamespace
 import pytest
 from support.sandbox_site import policy
 
+from tilth.sandbox import forbidden
 from tilth.sandbox.confinement import Bind
 from tilth.sandbox.policy import hidden_places, tool_places
 
@@ -88,6 +89,13 @@ def test_the_accounts_own_home_is_hidden_whatever_the_environment_says(
     assert Path("/root") not in hidden
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     assert {Path("/root"), Path("/home")} <= set(hidden_places({}))
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root has files that root alone can read")
+def test_what_only_a_sandbox_could_hide_is_looked_for_where_there_is_one() -> None:
+    private = forbidden.root_only(euid=0)
+    assert private
+    assert hidden_places({}) == (*hidden_places({}, confined=False), *private)
 
 
 def test_tools_are_shown_wherever_they_stand() -> None:
