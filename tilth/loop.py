@@ -10,16 +10,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 
-from tilth.base.errors import (
-    CapReached,
-    DiskError,
-    Interrupted,
-    ProviderError,
-    Unreadable,
-    UserError,
-    WorkspaceError,
-    fault_line,
-)
+from tilth.base.errors import Unreadable
 from tilth.config.settings import OnExhausted
 from tilth.contract.case import CONTROL_TOOLS, RAISE_BLOCKER, Case, parse_case
 from tilth.contract.ledger_text import format_reject_feedback, place_in
@@ -46,7 +37,7 @@ from tilth.task.case import (
 )
 from tilth.task.crew import Crew
 from tilth.task.dispute import hear_blocker
-from tilth.task.ending import Ending, Halt, out_of_work, stop
+from tilth.task.ending import Ending, Halt, halt_of, out_of_work, stop
 from tilth.task.evaluator_tools import EvaluatorTools
 from tilth.task.evidence import gather
 from tilth.task.failed_case import answer_again, keep_red
@@ -81,18 +72,11 @@ def run(context: RunContext, open_bench: Callable[[], Work]) -> Ending:
         work = open_bench()
         bench, lanes = work.bench, work.lanes
         halt = _work_in_lanes(bench, lanes) if lanes else _work(bench, work.attempt)
-    except CapReached as cap:
-        halt = Halt(StopReason(cap.reason), str(cap))
-    except ProviderError as error:
-        halt = Halt(StopReason.PROVIDER_FAILURE, str(error))
-    except (Interrupted, KeyboardInterrupt):
-        halt = Halt(StopReason.INTERRUPTED, "stopped by the user")
-        hearing.hear_stop(context)
-    except (WorkspaceError, DiskError, UserError) as error:
-        halt = Halt(StopReason.ERROR, str(error))
     # The loop's edge: whatever goes wrong in a night, the record says that it stopped and why.
-    except Exception as error:  # noqa: BLE001
-        halt = Halt(StopReason.ERROR, fault_line(error))
+    except (KeyboardInterrupt, Exception) as error:  # noqa: BLE001
+        halt = halt_of(error, wished=context.interrupt.asked())
+        if halt.reason is StopReason.INTERRUPTED:
+            hearing.hear_stop(context)
     return stop(context, halt)
 
 

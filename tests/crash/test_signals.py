@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from support.crash_stage import Stage, answer, fork, reap
 from support.flow_site import read_lines
-from support.messages_api import Reply, Request, call
+from support.messages_api import Reply, Request, call, error
 from support.waiting import wait_for
 
 # A command that takes its time: until it is told to end.
@@ -129,6 +129,23 @@ def test_a_signal_is_heard_between_two_calls_of_one_answer(tmp_path: Path) -> No
     calls = [event for event in read_lines(stage.log) if event["type"] == "tool_call"]
     assert len({event["payload"]["call_id"] for event in calls}) == len(calls)
     stage.check()
+
+
+def test_a_call_that_fails_after_the_signal_is_no_failure_of_the_endpoint(tmp_path: Path) -> None:
+    running: list[int] = []
+
+    def refused(request: Request) -> Reply:
+        wait_for(lambda: bool(running), "the number of the run")
+        send(running[0], signal.SIGINT)
+        return error(401, "no such key")
+
+    stage = Stage(tmp_path, tasks=1, script=refused)
+    with stage.server:
+        running.append(fork(stage.running()))
+        assert reap(running[0]) == 130
+    last = read_lines(stage.log)[-1]["payload"]
+    assert (last["reason"], last["exit_code"]) == ("interrupted", 130)
+    assert "no such key" in last["detail"]
 
 
 def test_two_signals_stop_at_once_and_it_is_still_resumable(stage: Stage) -> None:

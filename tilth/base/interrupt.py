@@ -34,13 +34,17 @@ class Interrupt:
     def wish(self) -> None:
         self.wished = True
 
+    def asked(self) -> bool:
+        """Tell whether a person wished for a stop, here or elsewhere."""
+        return self.wished or self.elsewhere()
+
     def heard(self) -> bool:
-        """Tell whether a stop was wished for, here or elsewhere."""
-        return self.wished or self.halted or self.elsewhere()
+        """Tell whether there is to be a stop, whoever wished for it."""
+        return self.halted or self.asked()
 
     def check(self) -> None:
         """Raise Interrupted when a stop was wished for."""
-        if self.wished or self.elsewhere():
+        if self.asked():
             raise Interrupted("stopped by the user")
         if self.halted:
             raise Halted("another task has stopped the run")

@@ -5,13 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tilth.base.errors import CorruptSession, DiskError
+from tilth.base.errors import (
+    CapReached,
+    CorruptSession,
+    DiskError,
+    Interrupted,
+    ProviderError,
+    UserError,
+    WorkspaceError,
+    fault_line,
+)
 from tilth.contract.operator_requests import still_open
 from tilth.contract.outcomes import ExitCode, FailReason, StopReason, exit_code
 from tilth.contract.prd import Status, Task
 from tilth.log.events import Stop
 from tilth.task.bench import Bench, RunContext
 from tilth.task.final_tip import prove_tip
+
+_BY_THE_USER = "stopped by the user"
 
 
 @dataclass(frozen=True)
@@ -30,6 +41,23 @@ class Halt:
     reason: StopReason
     detail: str
     tip_red: bool = False
+
+
+def halt_of(error: BaseException, *, wished: bool) -> Halt:
+    """Say what an exception that ended the work means; a wish to stop outranks what came of it."""
+    match error:
+        case Interrupted() | KeyboardInterrupt():
+            return Halt(StopReason.INTERRUPTED, _BY_THE_USER)
+        case CapReached() | ProviderError() if wished:
+            return Halt(StopReason.INTERRUPTED, f"{_BY_THE_USER}; then: {error}")
+        case CapReached():
+            return Halt(StopReason(error.reason), str(error))
+        case ProviderError():
+            return Halt(StopReason.PROVIDER_FAILURE, str(error))
+        case WorkspaceError() | DiskError() | UserError():
+            return Halt(StopReason.ERROR, str(error))
+        case _:
+            return Halt(StopReason.ERROR, fault_line(error))
 
 
 def out_of_work(bench: Bench, failures: Sequence[Task] = ()) -> Halt:
