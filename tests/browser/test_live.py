@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Error, Page, expect
 from support import chromium
 from support.long_session import Happening, line_of, make_session, model_call
-from support.viewer_site import Viewer, served
+from support.viewer_site import Viewer, served, warm
 
 EVENTS = 300
 
@@ -72,18 +72,27 @@ def running(tmp_path: Path) -> Iterator[Running]:
 
 @pytest.fixture
 def viewer(running: Running) -> Iterator[Viewer]:
-    with served(running.directory.parents[1]) as viewer:
+    with served(running.directory.parents[1], program=warm()) as viewer:
         yield viewer
 
 
+@pytest.fixture(scope="module")
+def kept(browser: Browser) -> Iterator[Page]:
+    with chromium.window(browser) as window:
+        yield window.new_page()
+
+
 @pytest.fixture
-def page(browser: Browser) -> Iterator[Page]:
-    context = chromium.new_context(browser)
+def page(kept: Page) -> Iterator[Page]:
     faults: list[str] = []
-    page = context.new_page()
-    page.on("pageerror", lambda error: faults.append(str(error)))
-    yield page
-    context.close()
+
+    def hear(error: Error) -> None:
+        faults.append(str(error))
+
+    with chromium.as_new(kept) as page:
+        page.on("pageerror", hear)
+        yield page
+    page.remove_listener("pageerror", hear)
     assert faults == []
 
 
@@ -119,6 +128,7 @@ def test_a_late_page_misses_nothing(running: Running, viewer: Viewer, page: Page
     expect(page.locator(".detail")).to_contain_text(f"I am at step {seq}.")
     expect(page.get_by_text(f"{seq} events")).to_be_visible()
     expect(other.get_by_text(f"{seq} events")).to_be_visible()
+    other.close()
 
 
 def test_a_page_that_was_cut_off_misses_nothing(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import Browser, Page, expect
 from support import chromium
 from support.flow_site import Run
 from support.hostile_view import SESSION as HOSTILE
@@ -15,7 +15,7 @@ from support.hostile_view import TEXTS, hostile_session
 from support.long_session import SESSION as LONG
 from support.long_session import make_session
 from support.night import run_night
-from support.viewer_site import served, visualize
+from support.viewer_site import served, visualize, warm
 
 EVENTS = 50_000
 FEWER = 5_000
@@ -29,6 +29,10 @@ PLACES = {
     "task=T-002": (".entry", 13),
     "seq=42": (".detail pre", 2),
 }
+
+# What the page does by itself is the same both ways: the same script, the same style.
+ONCE_SERVED = pytest.mark.parametrize("way", ["served"])
+ONCE_EXPORTED = pytest.mark.parametrize("way", ["exported"])
 
 expect.set_options(timeout=chromium.PATIENCE_MS)
 
@@ -55,7 +59,7 @@ def home(tmp_path_factory: pytest.TempPathFactory, night: Run) -> Path:
 
 @pytest.fixture(scope="module")
 def address(home: Path) -> Iterator[str]:
-    with served(home) as viewer:
+    with served(home, program=warm()) as viewer:
         yield viewer.address
 
 
@@ -67,7 +71,7 @@ def files(home: Path, night: Run, tmp_path_factory: pytest.TempPathFactory) -> d
     found = {}
     for name, where in ((night.session.name, home), (HOSTILE, home), (LONG, place)):
         target = place / f"{name}.html"
-        done = visualize(where, name, "--export", str(target))
+        done = visualize(where, name, "--export", str(target), program=warm())
         assert done.returncode == 0, done.stderr
         found[name] = target.as_uri()
     return found
@@ -86,7 +90,7 @@ class Tab:
     def open(self, place: str = "") -> Page:
         """Open a place of the page's session, whole, as a link would."""
         values = f"session={self.session}&{place}" if self.start.startswith("http") else place
-        self.page.goto("about:blank")
+        assert self.page.url == "about:blank"
         self.page.goto(f"{self.start}#{values}")
         return self.page
 
@@ -110,23 +114,27 @@ def way(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-@pytest.fixture
-def context(browser: Browser) -> Iterator[BrowserContext]:
-    context = chromium.new_context(browser)
-    yield context
-    context.close()
+@pytest.fixture(scope="module")
+def kept(browser: Browser) -> Iterator[dict[str, Page]]:
+    """Keep a page for each way: a new one for each test is most of what the test would cost."""
+    with chromium.window(browser) as window:
+        yield {way: window.new_page() for way in ("served", "exported")}
 
 
-def tab_on(
-    session: str, way: str, context: BrowserContext, request: pytest.FixtureRequest
-) -> Iterator[Tab]:
+def tab_on(session: str, way: str, page: Page, request: pytest.FixtureRequest) -> Iterator[Tab]:
     start = request.getfixturevalue("address") if way == "served" else None
     start = start or request.getfixturevalue("files")[session]
-    tab = Tab(context.new_page(), start, session)
-    tab.page.on("console", lambda said: tab.faults.append(said.text))
-    tab.page.on("pageerror", lambda error: tab.faults.append(str(error)))
-    tab.page.on("request", lambda asked: tab.asked.append(asked.url))
+    tab = Tab(page, start, session)
+    heard = {
+        "console": lambda said: tab.faults.append(said.text),
+        "pageerror": lambda error: tab.faults.append(str(error)),
+        "request": lambda asked: tab.asked.append(asked.url),
+    }
+    for event, hear in heard.items():
+        page.on(event, hear)
     yield tab
+    for event, hear in heard.items():
+        page.remove_listener(event, hear)
     # Whatever a test did: not a word in the console, and not a request to anywhere else.
     own = "/".join(start.split("/")[:3]) + "/"
     assert tab.faults == []
@@ -135,19 +143,22 @@ def tab_on(
 
 @pytest.fixture
 def on_night(
-    night: Run, way: str, context: BrowserContext, request: pytest.FixtureRequest
+    night: Run, way: str, kept: dict[str, Page], request: pytest.FixtureRequest
 ) -> Iterator[Tab]:
-    yield from tab_on(night.session.name, way, context, request)
+    with chromium.as_new(kept[way]) as page:
+        yield from tab_on(night.session.name, way, page, request)
 
 
 @pytest.fixture
-def on_long(way: str, context: BrowserContext, request: pytest.FixtureRequest) -> Iterator[Tab]:
-    yield from tab_on(LONG, way, context, request)
+def on_long(way: str, kept: dict[str, Page], request: pytest.FixtureRequest) -> Iterator[Tab]:
+    with chromium.as_new(kept[way]) as page:
+        yield from tab_on(LONG, way, page, request)
 
 
 @pytest.fixture
-def on_hostile(way: str, context: BrowserContext, request: pytest.FixtureRequest) -> Iterator[Tab]:
-    yield from tab_on(HOSTILE, way, context, request)
+def on_hostile(way: str, browser: Browser, request: pytest.FixtureRequest) -> Iterator[Tab]:
+    with chromium.window(browser) as window:
+        yield from tab_on(HOSTILE, way, window.new_page(), request)
 
 
 def nodes(page: Page) -> int:
@@ -223,6 +234,7 @@ def test_a_link_opens_its_event(on_night: Tab, night: Run) -> None:
     expect(page.locator("h1")).to_contain_text("T-002")
 
 
+@ONCE_EXPORTED
 def test_every_key_does_what_the_help_says(on_night: Tab, night: Run) -> None:
     page, last = on_night.open(), len(night.types)
     expect(page.locator("h1")).to_be_visible()
@@ -257,6 +269,7 @@ def test_every_key_does_what_the_help_says(on_night: Tab, night: Run) -> None:
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") != light
 
 
+@ONCE_SERVED
 @pytest.mark.parametrize("place", PLACES)
 def test_the_keyboard_alone_reaches_everything(on_night: Tab, place: str) -> None:
     page = on_night.open(place)
@@ -345,6 +358,7 @@ def test_hostile_texts_are_drawn_as_text_wherever_they_stand(on_hostile: Tab) ->
     assert page.locator(bad).count() == 0
 
 
+@ONCE_SERVED
 @pytest.mark.parametrize("width", [390, 1280])
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_it_reads_well_on_a_phone_and_in_the_dark(on_night: Tab, width: int, theme: str) -> None:
@@ -359,6 +373,7 @@ def test_it_reads_well_on_a_phone_and_in_the_dark(on_night: Tab, width: int, the
         assert page.evaluate(CONTRAST) == []
 
 
+@ONCE_SERVED
 def test_on_a_phone_an_event_keeps_its_time_and_type(on_night: Tab) -> None:
     page = on_night.page
     page.set_viewport_size({"width": 390, "height": 800})
@@ -372,11 +387,9 @@ def test_on_a_phone_an_event_keeps_its_time_and_type(on_night: Tab) -> None:
     assert (line["x"], line["y"] > first["y"]) == (first["x"], True)
 
 
-def test_sessions_are_switched_in_the_page(
-    address: str, night: Run, context: BrowserContext
-) -> None:
-    page = context.new_page()
-    page.goto(f"{address}#session={LONG}")
+@ONCE_SERVED
+def test_sessions_are_switched_in_the_page(on_long: Tab, night: Run) -> None:
+    page = on_long.open()
     expect(page.locator("h1")).to_contain_text("All tasks are done")
     page.get_by_label("Session").select_option(night.session.name)
     expect(page.locator("h1")).to_contain_text("3 done, 1 accepted")

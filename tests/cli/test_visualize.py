@@ -7,12 +7,14 @@ import os
 import re
 import signal
 import socket
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from support.long_session import SESSION, make_session
-from support.viewer_site import Viewer, served, visualize
+from support.viewer_site import Viewer, served, warm
+from support.viewer_site import visualize as run_visualize
 
 EVENTS = 60
 
@@ -28,6 +30,10 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def viewer(home: Path) -> Iterator[Viewer]:
     with served(home) as viewer:
         yield viewer
+
+
+def visualize(home: Path, *args: str) -> subprocess.CompletedProcess[str]:
+    return run_visualize(home, *args, program=warm())
 
 
 def test_it_listens_on_loopback_and_prints_an_address_with_a_token(viewer: Viewer) -> None:
@@ -174,7 +180,7 @@ def test_a_port_can_be_asked_for_and_one_in_use_is_named(home: Path) -> None:
     assert done.returncode == 2
     assert f"port {port} cannot be used" in done.stderr
     assert done.stderr.count("\n") == 1
-    with served(home, "--port", str(port)) as viewer:
+    with served(home, "--port", str(port), program=warm()) as viewer:
         assert viewer.port == port
 
 

@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, BrowserContext
+    from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize
 
 BROWSER_TESTS = Path(__file__).parents[1] / "browser"
 _NAMES = ("chromium", "chromium-browser")
 # As long as it takes: how quick it is, is measured elsewhere.
 PATIENCE_MS = 120_000
+SIZE: ViewportSize = {"width": 1280, "height": 800}
 
 
 def why_not() -> str:
@@ -49,8 +50,26 @@ def browser() -> Iterator[Browser]:
         started.close()
 
 
-def new_context(browser: Browser) -> BrowserContext:
-    """Open a window, with a store of its own."""
-    context = browser.new_context(viewport={"width": 1280, "height": 800})
-    context.set_default_timeout(PATIENCE_MS)
-    return context
+@contextmanager
+def window(browser: Browser) -> Iterator[BrowserContext]:
+    """Open a window, for many tests: what a page stored is gone before the next one begins."""
+    window = browser.new_context(viewport=SIZE)
+    window.set_default_timeout(PATIENCE_MS)
+    window.add_init_script("if (location.protocol !== 'about:') localStorage.clear();")
+    yield window
+    window.close()
+
+
+@contextmanager
+def as_new(page: Page) -> Iterator[Page]:
+    """Give a page of such a window as a new one would be: no cookie, its size, its colours."""
+    page.context.clear_cookies()
+    page.set_viewport_size(SIZE)
+    page.emulate_media(color_scheme="light")
+    page.mouse.move(0, 0)
+    try:
+        yield page
+    finally:
+        # It leaves by itself: a browser that is told to take it away starts a new process for it.
+        page.evaluate("location.replace('about:blank')")
+        page.wait_for_url("about:blank")
