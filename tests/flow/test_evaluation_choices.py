@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from support.commands import resume
 from support.flow_site import Site, accept, block, git, reject, solve, submit, task
+from support.light_gate import LIGHT, light_site
 from support.messages_api import MessagesServer, by_role, call, say
 
 from tilth.base.errors import BadSetting
@@ -18,7 +19,7 @@ REVIEWER_KEY = "sk-second-reviewer-987654"
 
 @pytest.fixture
 def site(tmp_path: Path) -> Site:
-    return Site.make(tmp_path)
+    return light_site(tmp_path)
 
 
 def define(site: Site, text: str) -> None:
@@ -86,7 +87,8 @@ def test_a_reviewer_nobody_defined_is_said_once_and_the_default_judges(
 
 
 def test_a_repository_can_name_a_reviewer_and_never_define_one(tmp_path: Path) -> None:
-    site = Site.make(tmp_path, {"evaluators.toml": '[strict]\nmodel = "claude-haiku-5-5"\n'})
+    own = '[strict]\nmodel = "claude-haiku-5-5"\n'
+    site = Site.make(tmp_path, {"pyproject.toml": LIGHT, "evaluators.toml": own})
     run = site.run(
         site.bundle(1, tasks=[task(1, reviewer="strict")]),
         worker=[solve(1) + submit(1)],

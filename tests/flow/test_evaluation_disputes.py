@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from support.commands import resume
 from support.flow_site import Run, Site, accept, block, read_lines, solve, submit
+from support.light_gate import light_site
 from support.messages_api import MessagesServer, by_role, call, say
 
 from tilth.base.clock import SystemClock
@@ -24,13 +25,19 @@ NOT_AT_FAULT = call("submit_ruling", contract_at_fault=False, reason="Read crite
 
 @pytest.fixture
 def site(tmp_path: Path) -> Site:
-    return Site.make(tmp_path)
+    return light_site(tmp_path)
 
 
 def blocked(site: Site) -> Run:
     run = site.run(site.bundle(1), worker=[BLOCKER], evaluator=[AT_FAULT])
     assert run.code == 6
     return run
+
+
+@pytest.fixture(scope="module")
+def waiting(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """Give a session that waits for an answer, and goes on waiting after every test."""
+    return blocked(light_site(tmp_path_factory.mktemp("waiting")))
 
 
 def say_to(site: Site, request: str, text: str, wanted: str = "latest") -> int:
@@ -127,15 +134,14 @@ def test_a_blocked_task_that_is_done_without_an_answer_leaves_nothing_open(site:
     ],
 )
 def test_an_answer_that_fits_nothing_changes_nothing(
-    site: Site, request_id: str, text: str, said: str
+    waiting: Run, request_id: str, text: str, said: str
 ) -> None:
-    run = blocked(site)
-    before = (run.session / "events.jsonl").read_bytes()
+    before = (waiting.session / "events.jsonl").read_bytes()
     with pytest.raises(UserError, match=said) as caught:
-        say_to(site, request_id, text)
+        say_to(waiting.site, request_id, text)
     assert "\n" not in str(caught.value)
-    assert (run.session / "events.jsonl").read_bytes() == before
-    assert len(read_lines(run.session / "operator-requests.jsonl")) == 1
+    assert (waiting.session / "events.jsonl").read_bytes() == before
+    assert len(read_lines(waiting.session / "operator-requests.jsonl")) == 1
 
 
 def test_a_question_is_answered_once(site: Site) -> None:

@@ -19,6 +19,7 @@ from support.flow_site import (
     task,
     write,
 )
+from support.light_gate import light_site, whole_gate
 from support.messages_api import Answer, call, error
 
 BLOCKER = block("Criterion 1 cannot hold.")
@@ -27,8 +28,8 @@ BROKEN = "def add1(x):\n    return x\n"
 
 
 @pytest.fixture
-def site(tmp_path: Path) -> Site:
-    return Site.make(tmp_path)
+def site(tmp_path: Path, request: pytest.FixtureRequest) -> Site:
+    return light_site(tmp_path, request)
 
 
 def summary(run: Run) -> dict[str, object]:
@@ -124,6 +125,7 @@ def test_a_force_accept_without_a_score_says_unknown(
     assert "T-001: accepted below the bar, score unknown" in closing
 
 
+@whole_gate
 def test_without_a_green_tree_accept_fails_like_halt(site: Site) -> None:
     run = site.run(
         site.bundle(1, 2),

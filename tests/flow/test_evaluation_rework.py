@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from support.flow_site import Run, Site, accept, git, reject, solve, submit, task, write
+from support.light_gate import light_site
 from support.messages_api import call
 
 NOTES = "def note():\n    return 1\n"
@@ -15,12 +16,12 @@ NOTES = "def note():\n    return 1\n"
 
 @pytest.fixture
 def site(tmp_path: Path) -> Site:
-    return Site.make(tmp_path)
+    return light_site(tmp_path)
 
 
 @pytest.fixture(scope="module")
 def reworked(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    site = Site.make(tmp_path_factory.mktemp("site"))
+    site = light_site(tmp_path_factory.mktemp("site"))
     return site.run(
         site.bundle(1, 2),
         worker=[

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from support.commands import resume, start
 from support.flow_site import Run, Site, accept, read_lines, reject, solve, submit, task, write
+from support.light_gate import light_site, whole_gate
 from support.messages_api import MessagesServer, by_role, error
 
 from tilth.config.settings import load
@@ -19,8 +20,8 @@ WEAK = "The test never tries a negative number."
 
 
 @pytest.fixture
-def site(tmp_path: Path) -> Site:
-    return Site.make(tmp_path)
+def site(tmp_path: Path, request: pytest.FixtureRequest) -> Site:
+    return light_site(tmp_path, request)
 
 
 def test_work_below_the_bar_is_told_to_everything_that_stands_on_it(site: Site) -> None:
@@ -40,6 +41,7 @@ def test_work_below_the_bar_is_told_to_everything_that_stands_on_it(site: Site) 
     assert "- T-002 Add feature 2" in run.last_user_text("worker", 2)
 
 
+@whole_gate
 def test_a_weak_seed_test_goes_to_a_person_and_to_the_next_interview(site: Site) -> None:
     run = site.run(
         site.bundle(1),
@@ -55,6 +57,7 @@ def test_a_weak_seed_test_goes_to_a_person_and_to_the_next_interview(site: Site)
     assert seed_concerns(settings, open_source(site.repo)) == (WEAK,)
 
 
+@whole_gate
 def test_a_failed_task_says_what_stood_in_its_way_most_often(site: Site) -> None:
     wrong = "def add1(x):\n    return x\n"
     run = site.run(

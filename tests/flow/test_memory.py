@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from support.flow_site import Run, Site, accept, reject, solve, submit, write
+from support.light_gate import LIGHT
 from support.messages_api import Answer, MessagesServer, Reply, Request, by_role, call, error, say
 
 from tilth.log.reader import read_events
@@ -22,7 +23,7 @@ LINE = "the quick brown fox jumps over the lazy dog and looks for its den\n"
 
 @pytest.fixture
 def site(tmp_path: Path) -> Site:
-    return Site.make(tmp_path, {"big.txt": LINE * 900})
+    return Site.make(tmp_path, {"pyproject.toml": LIGHT, "big.txt": LINE * 900})
 
 
 def narrow(script: Callable[[Request], Reply], limit: int) -> Callable[[Request], Reply]:

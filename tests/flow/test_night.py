@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.crash_stage import PROJECT
 from support.flow_site import Run, Site, accept, solve, submit
+from support.light_gate import LIGHT
 from support.messages_api import MessagesServer, Reply, Request, by_role, error
 from support.night_clock import EVENING, NightClock
 
@@ -27,7 +27,7 @@ LIMIT = error(429, "This request would exceed your limit", "rate_limit_error", r
 
 @pytest.fixture
 def site(tmp_path: Path) -> Site:
-    return Site.make(tmp_path, {"pyproject.toml": PROJECT})
+    return Site.make(tmp_path, {"pyproject.toml": LIGHT})
 
 
 class Night:
@@ -203,7 +203,7 @@ def test_time_slept_counts_toward_the_deadline_alone(site: Site) -> None:
     run = night.run(1, worker=[LIMIT, *works(1)], evaluator=accepts(1))
     assert run.code == 0
     assert run.of("cap_warning") == []
-    late = Night(Site.make(site.root / "other", {"pyproject.toml": PROJECT}), answer_s=60)
+    late = Night(Site.make(site.root / "other", {"pyproject.toml": LIGHT}), answer_s=60)
     run = late.run(1, until="2026-11-17T02:02Z", worker=[LIMIT, *works(1)], evaluator=accepts(1))
     assert run.code == 3
     assert len(run.of("quota_wait")) == 1
@@ -263,7 +263,7 @@ def test_the_deadline_takes_the_place_of_the_wall_clock_cap(site: Site) -> None:
     run = night.run(1, until="2026-11-17T07:00Z", worker=works(1), evaluator=accepts(1))
     assert run.code == 0
     assert run.of("session_start")[0]["until"] == "2026-11-17T07:00:00.000Z"
-    over = Night(Site.make(site.root / "other", {"pyproject.toml": PROJECT}), answer_s=3600)
+    over = Night(Site.make(site.root / "other", {"pyproject.toml": LIGHT}), answer_s=3600)
     run = over.run(1, until="2026-11-16T23:30Z", worker=works(1), evaluator=accepts(1))
     assert run.code == 3
     (stop,) = run.of("stop")

@@ -12,18 +12,17 @@ from typing import Any, ClassVar
 import pytest
 from support.event_samples import SAMPLES, Tape
 from support.flow_site import KEY, Run, Site, accept, block, read_lines, solve, submit
+from support.light_gate import LIGHT
 from support.messages_api import call
 
 from tilth.config.secrets import Mask
 from tilth.session.notify import Notice, NoticeKind, Notifier
 from tilth.show.doctor import doctor
 
-QUICK = "[tool.tilth]\ndefaults = false\n[tool.tilth.validators.v]\ncommand = 'git --version'\n"
-
 
 @pytest.fixture
 def site(tmp_path: Path) -> Site:
-    return Site.make(tmp_path, {"pyproject.toml": QUICK})
+    return Site.make(tmp_path, {"pyproject.toml": LIGHT})
 
 
 def keeper(site: Site, more: str = "") -> str:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from support.flow_site import Run, Site, accept, block, reject, solve, submit, write
+from support.light_gate import light_site
 from support.messages_api import call, error, say, think
 from support.replays import Stage, copy, hash_of, play, rewrite, say_of, seqs, standings
 
@@ -105,7 +106,7 @@ def test_played_again_each_task_ends_in_its_recorded_tree(long: tuple[Stage, Run
 
 
 def test_the_log_grows_with_the_work_and_not_with_its_square(tmp_path: Path) -> None:
-    site = Site.make(tmp_path)
+    site = light_site(tmp_path)
     run = site.run(site.bundle(1), worker=[LOOK, LIST] * 12, TILTH_MAX_ITERATIONS_PER_TASK="24")
     sizes = [0]
     for event in run.events:
@@ -119,7 +120,7 @@ def test_the_log_grows_with_the_work_and_not_with_its_square(tmp_path: Path) -> 
 
 @pytest.fixture(scope="module")
 def small(tmp_path_factory: pytest.TempPathFactory) -> Site:
-    site = Site.make(tmp_path_factory.mktemp("small"))
+    site = light_site(tmp_path_factory.mktemp("small"))
     looks = call("bash", command="echo one") + call("bash", command="echo two")
     run = site.run(
         site.bundle(1),
@@ -172,7 +173,7 @@ def test_a_changed_result_is_shown_beside_what_the_tool_gives_now(
 
 
 def test_a_result_that_no_request_carried_is_checked_by_its_own_hash(tmp_path: Path) -> None:
-    site = Site.make(tmp_path)
+    site = light_site(tmp_path)
     site.run(site.bundle(1), worker=[call("bash", command="echo one")])
     rewrite(site, change("tool_result", "content", "one", "two"))
     code, said = say_of(site)

@@ -15,22 +15,15 @@ from typing import Any
 import pytest
 from support import crash_stage
 from support.flow_site import Site, accept, git, reject, solve, submit, task, write
+from support.light_gate import light_site
 from support.messages_api import call, say
 from support.replays import Stage, belongings, copy, play, rewrite, say_of, standings
-
-# Trees need no pytest to be compared.
-LIGHT = """
-[tool.tilth]
-defaults = false
-
-[tool.tilth.validators.parses]
-command = "git --version"
-"""
 
 
 @pytest.fixture
 def stage(tmp_path: Path) -> Iterator[Stage]:
-    made = Stage(Site.make(tmp_path, {"pyproject.toml": LIGHT}))
+    # Trees need no pytest to be compared.
+    made = Stage(light_site(tmp_path))
     with made.server:
         yield made
 

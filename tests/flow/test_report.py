@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from support.flow_site import Run, Site, accept, block, reject, solve, submit, write
+from support.light_gate import light_site, whole_gate
 from support.messages_api import MessagesServer, by_role, call
 
 from tilth.contract.outcomes import ExitCode
@@ -19,8 +20,8 @@ from tilth.show.report_view import view_report
 
 
 @pytest.fixture
-def site(tmp_path: Path) -> Site:
-    return Site.make(tmp_path)
+def site(tmp_path: Path, request: pytest.FixtureRequest) -> Site:
+    return light_site(tmp_path, request)
 
 
 def report_of(run: Run) -> str:
@@ -29,6 +30,7 @@ def report_of(run: Run) -> str:
     return path.read_text(encoding="utf-8")
 
 
+@whole_gate
 def test_after_all_is_done_it_ranks_by_doubt_and_counts_what_landed(site: Site) -> None:
     run = site.run(
         site.bundle(1, 2),
@@ -56,6 +58,7 @@ def test_after_all_is_done_it_ranks_by_doubt_and_counts_what_landed(site: Site) 
     assert "6 iterations: 4 work, 2 rework after a rejection; of all, 1 between" in rest
 
 
+@whole_gate
 def test_a_failed_task_is_the_first_to_look_at(site: Site) -> None:
     run = site.run(site.bundle(1, 2), worker=[solve(1)], TILTH_MAX_ITERATIONS_PER_TASK="1")
     assert run.code == 1
@@ -116,6 +119,7 @@ def test_a_question_that_waits_stands_whole_with_its_command(site: Site) -> None
     assert line.endswith(f'`tilth answer {run.session.name} R-001 "…"`')
 
 
+@whole_gate
 def test_what_the_evaluator_was_not_shown_is_what_the_report_says(site: Site) -> None:
     long = write("aaa.txt", "a line of text that is long enough\n" * 8000)
     run = site.run(
@@ -134,6 +138,7 @@ def test_what_the_evaluator_was_not_shown_is_what_the_report_says(site: Site) ->
     assert [reason.ground for reason in task.reasons] == [Ground.CUT_DIFF, Ground.LARGE_DIFF]
 
 
+@whole_gate
 def test_a_test_that_patches_the_product_is_named_to_evaluator_and_person(site: Site) -> None:
     patch = "import feature1\n\nfeature1.add1 = abs\n\n\ndef test_a():\n    assert feature1\n"
     added = write("tests/test_zzz.py", patch)

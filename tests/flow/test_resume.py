@@ -22,6 +22,7 @@ from support.flow_site import (
     submit,
     task,
 )
+from support.light_gate import light_site, whole_gate
 from support.messages_api import MessagesServer, Reply, Request, by_role, call, error
 
 from tilth.base.errors import CorruptSession, SessionBusy, UnknownSession
@@ -62,8 +63,8 @@ class Endpoint:
 
 
 @pytest.fixture
-def site(tmp_path: Path) -> Site:
-    return Site.make(tmp_path)
+def site(tmp_path: Path, request: pytest.FixtureRequest) -> Site:
+    return light_site(tmp_path, request)
 
 
 @pytest.fixture
@@ -73,6 +74,7 @@ def endpoint(site: Site) -> Iterator[Endpoint]:
         yield made
 
 
+@whole_gate
 def test_an_open_task_goes_on_in_the_same_conversation(site: Site, endpoint: Endpoint) -> None:
     first = endpoint.run(site.bundle(1), worker=[call("bash", command="ls"), solve(1)])
     assert first.code == 5
@@ -125,6 +127,7 @@ def test_tokens_go_on_adding_up(site: Site, endpoint: Endpoint) -> None:
     assert summary["tasks"]["T-001"]["iterations"] == 2
 
 
+@whole_gate
 def test_a_failed_task_is_retried_with_its_work_and_its_verdicts(
     site: Site, endpoint: Endpoint
 ) -> None:
@@ -328,6 +331,7 @@ def test_a_blocked_task_waits_and_can_be_taken_up(site: Site, endpoint: Endpoint
     assert second.tasks["T-001"]["status"] == "done"
 
 
+@whole_gate
 def test_dependents_still_wait_after_a_resume(site: Site, endpoint: Endpoint) -> None:
     tasks = [task(1), task(2, depends_on=["T-001"])]
     endpoint.run(site.bundle(1, 2, tasks=tasks), worker=[solve(1)])

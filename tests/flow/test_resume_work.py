@@ -10,6 +10,7 @@ from support.commands import start
 from support.crash_stage import Stage, die_at
 from support.flow_site import Run, Site, accept, git, solve, submit
 from support.interviews import Person, ask, sit, write_seed
+from support.light_gate import light_site, whole_gate
 from support.messages_api import MessagesServer, by_role
 
 from tilth.base.clock import SystemClock
@@ -19,8 +20,8 @@ from tilth.session.session import Session, SessionStatus
 
 
 @pytest.fixture
-def site(tmp_path: Path) -> Site:
-    return Site.make(tmp_path)
+def site(tmp_path: Path, request: pytest.FixtureRequest) -> Site:
+    return light_site(tmp_path, request)
 
 
 def test_failed_work_survives_a_resume_that_ends_before_the_task_begins(site: Site) -> None:
@@ -58,6 +59,7 @@ def test_the_last_screen_of_a_resume_tells_of_the_whole_session(
     assert "45/2M tokens" in capsys.readouterr().out
 
 
+@whole_gate
 def test_a_prepared_session_that_was_killed_at_its_start_can_be_resumed(site: Site) -> None:
     left = sit(site, [write_seed(1)])
     name = left.session.name
@@ -97,6 +99,7 @@ def test_a_task_landed_without_an_evaluator_keeps_its_summary_over_a_kill(tmp_pa
     assert "The adders stand alone." in learnings
 
 
+@whole_gate
 def test_a_case_that_no_longer_passes_after_a_stop_is_worked_on_again(site: Site) -> None:
     with MessagesServer(by_role(worker=[solve(1) + submit(1)])) as server:
         environ = site.environ(server.url)

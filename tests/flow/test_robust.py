@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from support.flow_site import Site, accept, solve, submit
+from support.light_gate import light_site
 from support.messages_api import Answer, call
 
 from tilth.base.clock import SystemClock
@@ -14,7 +15,7 @@ from tilth.git.workspace import Workspace
 
 @pytest.fixture
 def site(tmp_path: Path) -> Site:
-    return Site.make(tmp_path)
+    return light_site(tmp_path)
 
 
 @pytest.mark.parametrize("fault", [RuntimeError("odd"), RecursionError("deep"), OSError(5, "bad")])

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 from support.commands import resume, start
-from support.crash_stage import PROJECT
 from support.flow_site import Run, Site, accept, reject, solve, submit, task
+from support.light_gate import LIGHT
 from support.messages_api import MessagesServer, Reply, Request, by_role, call, error, say
 from support.replays import play, say_of, standings
 
@@ -23,7 +23,7 @@ GAP = reject(concern="Zero is not handled.", next_step="Handle zero.", score=30)
 
 @pytest.fixture
 def site(tmp_path: Path) -> Site:
-    site = Site.make(tmp_path, {"pyproject.toml": PROJECT})
+    site = Site.make(tmp_path, {"pyproject.toml": LIGHT})
     define(site, strict=STRICT)
     return site
 
@@ -71,7 +71,7 @@ def asked_about(run: Run) -> list[str]:
 @pytest.fixture(scope="module")
 def night(tmp_path_factory: pytest.TempPathFactory) -> Run:
     """Run three tasks; of the two in doubt the other reviewer would reject one."""
-    site = Site.make(tmp_path_factory.mktemp("night"), {"pyproject.toml": PROJECT})
+    site = Site.make(tmp_path_factory.mktemp("night"), {"pyproject.toml": LIGHT})
     define(site, strict=STRICT)
     first = [accept(score=95), reject(), accept(score=80), accept(score=88)]
     worker = [*works(1, 2), solve(2), submit(2), *works(3)]

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from support.flow_site import Run, Site, accept, git, reject, solution, solve, submit, task, write
+from support.light_gate import light_site, whole_gate
 from support.messages_api import MessagesServer, call, error
 
 from tilth.config.settings import load
@@ -19,8 +20,8 @@ REVIEWER_KEY = "second-reviewer-987654"
 
 
 @pytest.fixture
-def site(tmp_path: Path) -> Site:
-    return Site.make(tmp_path)
+def site(tmp_path: Path, request: pytest.FixtureRequest) -> Site:
+    return light_site(tmp_path, request)
 
 
 def records(run: Run) -> list[Path]:
@@ -109,6 +110,7 @@ def test_a_token_in_the_repositorys_configuration_is_hidden_like_a_key(
     assert not [request for request in run.requests if TOKEN[4:].encode() in request.raw]
 
 
+@whole_gate
 def test_a_key_that_a_worker_commits_is_named_and_shown_to_nobody(
     site: Site, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -19,7 +19,8 @@ from support.interviews import (
     without_review,
     write_seed,
 )
-from support.messages_api import Answer, MessagesServer, by_role
+from support.light_gate import light_site
+from support.messages_api import Answer, MessagesServer, by_role, error
 
 from tilth.interview.approval import Approved, ChangeWanted, Rewritten, SheetTask, WentBack
 from tilth.log.reader import parse_event
@@ -126,14 +127,14 @@ def test_a_brief_reaches_the_seeder_without_control_characters(tmp_path: Path, b
         ("text", without_review(brief=brief)),
         ("file", without_review(brief=None, brief_file=file)),
     ):
-        sitting = sit(Site.make(tmp_path / name), [write_seed(1)], options=options)
+        sitting = sit(Site.make(tmp_path / name), [error(400, "gone")], options=options)
         assert "Add numbers.\n" in sitting.last_user_text("seeder", 0)
 
 
 def test_what_reviewers_found_weak_is_shown_in_the_next_interview(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    site, weak = Site.make(tmp_path), "The test never tries a negative number."
+    site, weak = light_site(tmp_path), "The test never tries a negative number."
     site.run(
         site.bundle(1),
         worker=[solve(1) + submit(1)],

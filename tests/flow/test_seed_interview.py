@@ -17,7 +17,7 @@ from support.interviews import (
     without_review,
     write_seed,
 )
-from support.messages_api import MessagesServer, by_role, call, say
+from support.messages_api import MessagesServer, by_role, call, error, say
 
 from tilth.base.errors import UserError
 from tilth.log.reader import parse_event
@@ -128,7 +128,7 @@ def test_a_brief_can_stand_in_a_file(tmp_path: Path) -> None:
     brief = tmp_path / "brief.md"
     brief.write_text("Sums for everyone.\n", encoding="utf-8")
     options = without_review(brief=None, brief_file=brief)
-    sitting = sit(Site.make(tmp_path / "site"), [write_seed(1)], options=options)
+    sitting = sit(Site.make(tmp_path / "site"), [error(400, "gone")], options=options)
     assert "Sums for everyone." in sitting.last_user_text("seeder", 0)
 
 

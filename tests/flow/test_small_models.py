@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from support.flow_site import Run, Site, accept, solution, solve, submit
+from support.light_gate import LIGHT
 from support.messages_api import Answer, MessagesServer, Request, call, say
 
 from tilth.session.start import start
@@ -20,7 +21,7 @@ from tilth.session.start import start
 Habit = Callable[["Heard"], Answer]
 SEED = "tests/test_t001_add.py"
 # So that a bare `pytest` finds the modules at the root.
-ON_PATH = {"pyproject.toml": "[tool.pytest.ini_options]\npythonpath = ['.']\n"}
+ON_PATH = "[tool.pytest.ini_options]\npythonpath = ['.']\n"
 
 
 @dataclass(frozen=True)
@@ -41,9 +42,11 @@ def heard(request: Request) -> Heard:
     return Heard(turn=len(messages) // 2, first=texts[0], last=texts[-1])
 
 
-def play(tmp_path: Path, habit: Habit, evaluator: Callable[[], Answer] = accept) -> Run:
+def play(
+    tmp_path: Path, habit: Habit, evaluator: Callable[[], Answer] = accept, *, gate: str = LIGHT
+) -> Run:
     """Let a habit work on one task, and an evaluator that says one thing judge it."""
-    site = Site.make(tmp_path, ON_PATH)
+    site = Site.make(tmp_path, {"pyproject.toml": f"{gate}\n{ON_PATH}"})
 
     def answer(request: Request) -> Answer:
         return habit(heard(request)) if request.role == "worker" else evaluator()
@@ -148,7 +151,6 @@ def rejects_in_words() -> Answer:
         (blocks_first, (3, 1)),
         (writes_calls_as_text, (3, 1)),
         (writes_wrong_types, (2, 1)),
-        (writes_literal_line_breaks, (3, 1)),
         (verifies_for_ever, (4, 1)),
     ],
 )
@@ -158,6 +160,12 @@ def test_a_habit_that_heeds_an_answer_comes_to_a_good_end(
     run = play(tmp_path, habit)
     assert run.code == 0
     assert calls(run) == cost
+
+
+def test_a_good_end_is_one_that_the_whole_gate_lets_pass(tmp_path: Path) -> None:
+    run = play(tmp_path, writes_literal_line_breaks, gate="")
+    assert run.code == 0
+    assert calls(run) == (3, 1)
 
 
 @pytest.mark.parametrize(

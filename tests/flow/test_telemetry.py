@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 from support.flow_site import KEY, Run, Site, accept, reject, solve, submit, write
+from support.light_gate import LIGHT
 from support.messages_api import call
 from support.otlp_collector import Collector, GrpcCollector, attributes
 
 from tilth.session import telemetry
 
-QUICK = "[tool.tilth]\ndefaults = false\n[tool.tilth.validators.v]\ncommand = 'git --version'\n"
 HEADER = "a-token-of-the-collector"
 PATIENT_S = 120.0  # a busy machine is no collector that hangs
 PRIVATE = "a-word-that-only-the-worker-says"
@@ -51,7 +51,7 @@ PROTOCOLS = {"http/protobuf": Collector, "grpc": GrpcCollector}
 def told(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[tuple[Collector, Run]]:
-    site = Site.make(tmp_path_factory.mktemp("told"), {"pyproject.toml": QUICK})
+    site = Site.make(tmp_path_factory.mktemp("told"), {"pyproject.toml": LIGHT})
     asked = {"OTEL_EXPORTER_OTLP_PROTOCOL": request.param}
     with PROTOCOLS[request.param]() as collector:
         with pytest.MonkeyPatch.context() as patch:
@@ -156,7 +156,7 @@ def test_no_key_no_prompt_and_no_output_is_sent_unless_it_is_asked_for(
 def test_what_was_said_is_sent_when_it_is_asked_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    site = Site.make(tmp_path, {"pyproject.toml": QUICK})
+    site = Site.make(tmp_path, {"pyproject.toml": LIGHT})
     asked = {"OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT": "true"}
     monkeypatch.setattr(telemetry, "CLOSING_S", PATIENT_S)
     with Collector() as collector:
@@ -183,7 +183,7 @@ def test_a_collector_that_fails_is_a_warning_and_never_an_ending(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setattr(telemetry, "CLOSING_S", 0.5)
-    site = Site.make(tmp_path, {"pyproject.toml": QUICK})
+    site = Site.make(tmp_path, {"pyproject.toml": LIGHT})
     more = {"OTEL_EXPORTER_OTLP_PROTOCOL": "http/json"} if "exporter" in kind else {}
     if kind == "is not installed":
         monkeypatch.setitem(sys.modules, "tilth.session.otlp", None)

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from support.flow_site import Run, Site, accept, git, reject, solve, submit, task, write
+from support.light_gate import light_site, whole_gate
 from support.messages_api import call
 from support.replays import play, say_of, standings
 from support.witness import bears_witness
@@ -18,8 +19,8 @@ BETTER_STILL = BETTER.replace("Adds one", "Adds exactly one")
 
 
 @pytest.fixture
-def site(tmp_path: Path) -> Site:
-    return Site.make(tmp_path)
+def site(tmp_path: Path, request: pytest.FixtureRequest) -> Site:
+    return light_site(tmp_path, request)
 
 
 @pytest.fixture
@@ -155,6 +156,7 @@ def done_twice(site: Site, endpoint: Endpoint) -> Run:
     return endpoint.run(site.bundle(1, 2, tasks=plan))
 
 
+@whole_gate
 def test_a_done_task_that_is_sent_back_lands_again_in_a_second_round(
     site: Site, endpoint: Endpoint
 ) -> None:
@@ -239,6 +241,7 @@ def failed_on_green(site: Site, endpoint: Endpoint, **more: str) -> Run:
     return endpoint.run(site.bundle(1, 2), **caps)
 
 
+@whole_gate
 def test_a_failed_task_that_is_accepted_lands_on_what_has_landed_since(
     site: Site, endpoint: Endpoint
 ) -> None:
@@ -298,6 +301,7 @@ def test_a_failure_that_halted_the_run_is_accepted_in_place_of_its_commit(
     proven(site)
 
 
+@whole_gate
 def test_a_failed_task_whose_last_case_was_red_is_not_accepted(
     site: Site, endpoint: Endpoint
 ) -> None:
@@ -320,6 +324,7 @@ def test_an_accept_of_a_clean_task_is_kept_as_a_label(site: Site, endpoint: Endp
     assert endpoint.resume().code == 0
 
 
+@whole_gate
 def test_a_transcript_holds_prompts_calls_output_gate_verdict_and_words(
     site: Site, endpoint: Endpoint
 ) -> None:

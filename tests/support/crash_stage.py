@@ -21,18 +21,13 @@ import genai_prices
 
 from support.commands import resume, start
 from support.flow_site import Site, accept, git, read_lines, reject, submit, write
+from support.light_gate import LIGHT
 from support.messages_api import Answer, MessagesServer, Reply, Request, call
 from tilth.base import failpoint
 from tilth.base.errors import TilthError
 
 PRELOADED = (anthropic, genai_prices)
-PROJECT = """
-[tool.tilth]
-defaults = false
-
-[tool.tilth.validators.parses]
-command = "git --version"
-"""
+PROJECT = LIGHT
 INTERRUPTED = "This call was interrupted"
 FIRST = "def add{n}(x):\n    return x + {n}\n"
 MENDED = '"""Adds {n}."""\n\n\n' + FIRST

@@ -10,20 +10,13 @@ import json
 from typing import Any
 
 from support.flow_site import accept, reject, submit, write
+from support.light_gate import LIGHT
 from support.messages_api import Answer, Reply, Request, call
 
 RULES = "# No sum in this project is ever above LIMIT.\nLIMIT = 100\n"
 PROJECT = '[tool.tilth]\nsuite = false\n[tool.ruff]\nlint.select = ["F"]\n'
-# Where validators are not the subject, one that takes no time stands for them.
-QUICK = """
-[tool.tilth]
-defaults = false
-
-[tool.tilth.validators.parses]
-command = "git --version"
-"""
 FILES = {"rules.py": RULES, "pyproject.toml": PROJECT}
-QUICK_FILES = {"rules.py": RULES, "pyproject.toml": QUICK}
+QUICK_FILES = {"rules.py": RULES, "pyproject.toml": LIGHT}
 FIRST = "def add1(x):\n    return x + 1\n"
 HALF = "def add1(x):\n    return min(x + 1, 101)\n"
 WHOLE = "from rules import LIMIT\n\n\ndef add1(x):\n    return LIMIT if x >= LIMIT else x + 1\n"

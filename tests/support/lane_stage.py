@@ -17,16 +17,11 @@ from typing import Any
 
 from support.commands import resume, start
 from support.flow_site import Run, Site, accept, git, task
+from support.light_gate import LIGHT
 from support.messages_api import Answer, MessagesServer, Reply, Request
 from tilth.base.clock import Clock
 
-QUICK = """
-[tool.tilth]
-defaults = false
-
-[tool.tilth.validators.parses]
-command = "git --version"
-"""
+QUICK = LIGHT
 INTERRUPTED = "This call was interrupted"
 Judge = Callable[[int, str], Reply]
 
@@ -85,7 +80,7 @@ class LaneStage:
     ) -> None:
         self.script = script
         self._server: MessagesServer | None = None
-        self.site = Site.make(root, files or {"pyproject.toml": QUICK})
+        self.site = Site.make(root, files or {"pyproject.toml": LIGHT})
         self.site.settings.update(settings)
         self.target = self.site.bundle(tasks=list(tasks))
         for name, text in (tests or {}).items():

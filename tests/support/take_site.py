@@ -7,17 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from support.flow_site import Run, Site, accept, git, solve, submit
+from support.light_gate import LIGHT
 from tilth.session.proposal import Wishes
 from tilth.session.take import TakeOptions
 from tilth.show.take import take
 
-QUICK = """
-[tool.tilth]
-defaults = false
-
-[tool.tilth.validators.parses]
-command = "git --version"
-"""
 NOWHERE = "http://127.0.0.1:9"
 
 
@@ -61,7 +55,7 @@ def state(site: Site) -> tuple[str, str, str]:
 
 
 def make(root: Path) -> Site:
-    return Site.make(root, {"pyproject.toml": QUICK, ".gitignore": "seen.txt\n"})
+    return Site.make(root, {"pyproject.toml": LIGHT, ".gitignore": "seen.txt\n"})
 
 
 def run_whole(site: Site) -> None:
