@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from support.flow_site import Run, accept, git, solve, submit
 from support.hostile_world import REACHED, WORD, World, bash, open_world
+from support.light_gate import LIGHT
 
 from tilth.base.errors import UserError
 from tilth.git.source import open_source
@@ -75,12 +76,15 @@ def a_work_tree_and_includes_elsewhere(world: World) -> None:
     git(world.site.repo, "config", "include.path", str(world.home / ".netrc"))
 
 
-PLANTS: tuple[Callable[[World], None], ...] = (
+ENVIRONMENTS: tuple[Callable[[World], None], ...] = (
     a_base_in_the_home,
     a_base_in_tilths_home,
     a_python_that_leads_into_the_home,
     an_environment_that_is_a_link,
     an_environment_that_is_tracked,
+)
+PLANTS = (
+    *ENVIRONMENTS,
     object_stores_in_the_home,
     parts_of_git_that_are_links,
     a_work_tree_and_includes_elsewhere,
@@ -97,6 +101,12 @@ def commit(repo: Path, *paths: str) -> None:
     git(repo, *who, "commit", "--quiet", "--message=more")
 
 
+def with_light_gate(world: World) -> None:
+    """Ask next to nothing of the gate: what is planted is not for the interpreter that it takes."""
+    (world.site.repo / "pyproject.toml").write_text(LIGHT)
+    commit(world.site.repo, "pyproject.toml")
+
+
 def play(world: World, line: str, **settings: str) -> Run:
     calls = world.filled(bash(line)) + solve(1) + submit(1)
     return world.site.run(world.site.bundle(1), worker=[calls], evaluator=[accept()], **settings)
@@ -111,6 +121,8 @@ def told(run: Run) -> str:
 @pytest.mark.parametrize("plant", PLANTS, ids=lambda plant: plant.__name__)
 def test_nothing_hidden_is_shown_because_of(plant: Callable[[World], None]) -> None:
     with open_world("planted") as world:
+        if plant not in ENVIRONMENTS:
+            with_light_gate(world)
         plant(world)
         run = play(world, LOOK)
 
@@ -124,6 +136,7 @@ def test_an_environment_that_is_passed_over_is_named_with_what_to_do(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
     with open_world("said") as world:
+        with_light_gate(world)
         a_base_in_the_home(world)
         play(world, "true")
         python = world.site.repo / ".venv" / "bin" / "python"
@@ -153,12 +166,16 @@ def test_an_environment_the_user_names_is_used_though_its_base_is_hidden() -> No
         assert WORD not in looked["content"]
 
 
-SETUP = """\
+SETUP = """
 [tool.tilth]
+defaults = false
 setup = [
     "cat @home@/.ssh/id_rsa @tilth@/.env; env; true",
     "python -c \\"import socket as s; print(s.create_connection(('localhost', @port@)).recv(9))\\"",
 ]
+
+[tool.tilth.validators.parses]
+command = "git --version"
 """
 
 
@@ -193,6 +210,7 @@ def test_setup_reads_nothing_hidden_reaches_nothing_and_is_announced(
 
 def test_no_credential_of_the_repositorys_configuration_is_seen_or_recorded() -> None:
     with open_world("credentials") as world:
+        with_light_gate(world)
         repo = world.site.repo
         git(repo, "config", "remote.origin.url", f"https://x-access-token:{TOKEN}@example.org/a")
         git(

@@ -11,11 +11,19 @@ from pathlib import Path
 import pytest
 from support.fleet_site import FleetSite
 from support.flow_site import KEY
+from support.warm_start import warm_tilth
+
+
+class WarmSite(FleetSite):
+    """Start the command warm; the units' processes are as cold as ever."""
+
+    def command(self, *options: str) -> list[str]:
+        return [str(warm_tilth()), "fleet", str(self.units), *options]
 
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FleetSite]:
-    site = FleetSite(tmp_path_factory.mktemp("fleet") / "site", 2)
+    site = WarmSite(tmp_path_factory.mktemp("fleet") / "site", 2)
     with site.server:
         yield site
 

@@ -91,7 +91,7 @@ def test_a_newcomer_sees_a_demo_opens_it_in_a_browser_and_can_prove_it(
     assert oct(log.stat().st_mode & 0o777) == "0o600"
     [replay] = re.findall(r"(?m)^  (\S+ .* replay latest.*)$", shown.stdout)
     proven = subprocess.run(
-        ["/bin/sh", "-c", f"{replay} --verify-only"],
+        ["/bin/sh", "-c", replay],
         cwd=installed.root,
         env=installed.environ(),
         capture_output=True,

@@ -6,7 +6,6 @@ import contextlib
 import os
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +15,7 @@ from support.crash_stage import Stage, answer, fork, reap
 from support.flow_site import read_lines
 from support.messages_api import Reply, Request, call, error
 from support.waiting import wait_for
+from support.warm_start import warm_tilth
 
 # A command that takes its time: until it is told to end.
 SLOW = "echo begun > mark.txt; until [ -e end ]; do sleep 0.1; done; rm end; echo end >> mark.txt"
@@ -189,7 +189,7 @@ def test_a_signal_is_heard_while_nobody_reads_what_is_printed(tmp_path: Path) ->
         target = [stage.target, "--repo", stage.site.repo, "--no-ping"]
         child_end = os.open(f"/proc/self/fd/{writer}", os.O_WRONLY)
         process = subprocess.Popen(
-            [sys.executable, "-m", "tilth", "run", *target],
+            [warm_tilth(), "run", *target],
             env=environ,
             stdout=subprocess.DEVNULL,
             stderr=child_end,
@@ -200,7 +200,9 @@ def test_a_signal_is_heard_while_nobody_reads_what_is_printed(tmp_path: Path) ->
                 lambda: stage.has_session() and b'"model_call"' in stage.log.read_bytes(),
                 "the first call of the model",
             )
-            state = Path(f"/proc/{process.pid}/stat")
+            # The process that works, not the one that stands for it.
+            holder = (stage.site.session() / "lock").read_text("utf-8").split()[0]
+            state = Path(f"/proc/{holder}/stat")
             wait_for(lambda: state.read_text().split(") ")[1][0] == "S", "it to wait")
             process.send_signal(signal.SIGINT)
             os.close(writer)

@@ -20,6 +20,7 @@ from support.eval_suite import (
     write_suite,
 )
 from support.flow_site import Site, accept, read_lines, reject, solve, submit
+from support.light_gate import LIGHT
 from support.messages_api import Answer, MessagesServer, Reply, Request, call, error, say
 from support.suite_case import patch
 
@@ -56,6 +57,13 @@ def flawed(request: Request) -> Answer:
     if "n > 0 and" in text:
         return reject("tests_pass_but_wrong", concern="-4 is even.", probe=PROBE)
     return reject("scope_creep", concern="It is too short.") if is_second else accept()
+
+
+def write_light(folder: Path) -> Path:
+    """Write a suite whose gate asks next to nothing: for what is not about the evidence."""
+    write_suite(folder)
+    (folder / "even-numbers" / "base" / "pyproject.toml").write_text(LIGHT, encoding="utf-8")
+    return folder
 
 
 @pytest.fixture(scope="module")
@@ -158,7 +166,7 @@ def _headings(text: str) -> list[str]:
 
 
 def test_a_cap_stops_it_and_the_same_command_goes_on(tmp_path: Path) -> None:
-    site, wanted = Site(tmp_path), Wanted(suite=write_suite(tmp_path / "suite"), limit=1, repeat=2)
+    site, wanted = Site(tmp_path), Wanted(suite=write_light(tmp_path / "suite"), limit=1, repeat=2)
     strict = {"TILTH_EVAL_THRESHOLD": "96"}
     with MessagesServer(ideal) as server:
         stopped = check_at(server, site, wanted, TILTH_MAX_TOKENS="10", **strict)
@@ -180,7 +188,7 @@ def test_a_cap_stops_it_and_the_same_command_goes_on(tmp_path: Path) -> None:
 
 
 def test_ctrl_c_stops_it_and_what_was_played_is_not_played_again(tmp_path: Path) -> None:
-    site, wanted = Site(tmp_path), Wanted(suite=write_suite(tmp_path / "suite"), limit=2)
+    site, wanted = Site(tmp_path), Wanted(suite=write_light(tmp_path / "suite"), limit=2)
 
     def stopping(request: Request) -> Reply:
         if len(server.requests) == 1:
@@ -197,12 +205,9 @@ def test_ctrl_c_stops_it_and_what_was_played_is_not_played_again(tmp_path: Path)
     assert len(stopped.requests) + len(done.requests) == 2
 
 
-def test_an_endpoint_that_refuses_is_exit_5_and_prints_no_table(
-    tmp_path: Path, suite: Path
-) -> None:
-    checked = run_check(
-        Site(tmp_path), lambda request: error(401, "no such key"), wanted=Wanted(suite=suite)
-    )
+def test_an_endpoint_that_refuses_is_exit_5_and_prints_no_table(tmp_path: Path) -> None:
+    wanted = Wanted(suite=write_second(write_light(tmp_path / "suite")))
+    checked = run_check(Site(tmp_path), lambda request: error(401, "no such key"), wanted=wanted)
     assert (checked.code, checked.out) == (5, "")
     assert "stopped after 0 of 6" in checked.err
     assert "no such key" in checked.err

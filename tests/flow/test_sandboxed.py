@@ -9,9 +9,12 @@ import sysconfig
 from pathlib import Path
 
 import pytest
+from support.commands import start
 from support.evidence_story import QUICK_FILES
+from support.fleet_site import answer
 from support.flow_site import Run, Site, accept, git, reject, solve, submit, task, write
-from support.messages_api import Answer, MessagesServer, by_role, call
+from support.light_gate import LIGHT
+from support.messages_api import Answer, MessagesServer, Reply, Request, by_role, call
 from support.sandbox_site import bubblewrap, real_wall
 
 from tilth.config.settings import SandboxChoice
@@ -42,6 +45,11 @@ def sandboxed(root: Path, files: dict[str, str] | None = None) -> Site:
     site = Site.make(root, files)
     site.settings = {"TILTH_SANDBOX": "auto"}
     return site
+
+
+def light(line: str = "") -> dict[str, str]:
+    """Give a project that asks next to nothing of its gate, with one more line of settings."""
+    return {"pyproject.toml": LIGHT.replace("defaults = false\n", f"defaults = false\n{line}\n")}
 
 
 def results(run: Run, tool: str = "bash") -> list[str]:
@@ -166,8 +174,7 @@ def test_what_setup_makes_is_used_and_cannot_be_changed(tmp_path: Path) -> None:
 
 def test_a_setup_that_fails_stops_the_run_and_is_run_again_by_resume(tmp_path: Path) -> None:
     flag = tmp_path / "repo" / ".git" / "info" / "ready"
-    setup = f'[tool.tilth]\nsetup = ["echo first", "test -e {flag}"]\n'
-    site = sandboxed(tmp_path, {"pyproject.toml": setup})
+    site = sandboxed(tmp_path, light(f'setup = ["echo first", "test -e {flag}"]'))
 
     stopped = site.run(site.bundle(1), worker=[])
 
@@ -187,7 +194,7 @@ def test_a_setup_that_fails_stops_the_run_and_is_run_again_by_resume(tmp_path: P
 
 
 def test_setup_that_is_done_is_not_run_again(tmp_path: Path) -> None:
-    site = sandboxed(tmp_path, {"pyproject.toml": '[tool.tilth]\nsetup = "echo once"\n'})
+    site = sandboxed(tmp_path, light('setup = "echo once"'))
     failed = site.run(
         site.bundle(1),
         worker=[solve(1), submit(1)],
@@ -204,7 +211,7 @@ def test_setup_that_is_done_is_not_run_again(tmp_path: Path) -> None:
 
 def test_what_a_worker_leaves_in_its_home_does_not_reach_the_validators(tmp_path: Path) -> None:
     validator = "[tool.tilth.validators]\nhome = \"sh -c 'ls -A $HOME; test ! -e $HOME/planted'\"\n"
-    site = sandboxed(tmp_path, {"pyproject.toml": validator})
+    site = sandboxed(tmp_path, {"pyproject.toml": "[tool.tilth]\ndefaults = false\n" + validator})
 
     run = site.run(
         site.bundle(1),
@@ -250,7 +257,7 @@ def test_a_whole_run_behind_landlock(tmp_path: Path) -> None:
 
 
 def test_what_one_task_leaves_in_its_home_does_not_reach_the_next(tmp_path: Path) -> None:
-    site = sandboxed(tmp_path)
+    site = sandboxed(tmp_path, light())
     plant = "printf '[alias]\\n\\tst = !echo planted\\n' >> ~/.gitconfig; touch ~/left; ls -A ~"
 
     run = site.run(
@@ -270,8 +277,32 @@ def test_what_one_task_leaves_in_its_home_does_not_reach_the_next(tmp_path: Path
     assert "directory = *" in second
 
 
+def test_lanes_stand_behind_the_wall_and_their_work_lands(tmp_path: Path) -> None:
+    site = sandboxed(tmp_path, light())
+    looks: list[str] = []
+
+    def script(request: Request) -> Reply:
+        if request.role == "worker":
+            looks.extend(
+                block["content"]
+                for block in request.body["messages"][-1]["content"]
+                if block["type"] == "tool_result"
+            )
+        first = request.role == "worker" and len(request.body["messages"]) == 1
+        look = bash("touch /usr/x; ls -A ..") if first else Answer()
+        return look + answer(request)
+
+    with MessagesServer(script, at_once=True) as server:
+        environ = site.environ(server.url, TILTH_JOBS="2")
+        assert start(site.bundle(1, 2), site.repo, {}, new=True, environ=environ) == 0
+    run = Run(site, 0, tuple(server.requests))
+    assert run.of("session_start")[0]["sandbox"] == "bwrap"
+    assert str(looks).count("Read-only file system") == 2
+    assert run.subjects[-2:] == ["T-001: Add feature 1", "T-002: Add feature 2"]
+
+
 def test_a_worktree_that_is_closed_to_its_owner_is_opened_again(tmp_path: Path) -> None:
-    site = sandboxed(tmp_path)
+    site = sandboxed(tmp_path, light())
     answers = [bash("chmod 000 .") + solve(1), bash("ls") + solve(1) + bash("chmod 0 ."), submit(1)]
     with MessagesServer(by_role(worker=answers, evaluator=[accept()])) as server:
         environ = {**site.environ(server.url), "HOME": str(tmp_path)}

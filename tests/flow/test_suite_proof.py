@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 import io
+import re
 import subprocess
 import sys
+from collections.abc import Mapping
+from itertools import takewhile
 from pathlib import Path
 
 import pytest
-from support.suite_case import ABOVE_ZERO, HIDDEN, LAST_BIT, REMAINDER, VISIBLE, patch, write_case
+from support.suite_case import (
+    ABOVE_ZERO,
+    HEADER,
+    HIDDEN,
+    LAST_BIT,
+    REMAINDER,
+    VISIBLE,
+    patch,
+    write_case,
+)
 
 from tilth.evalcheck.cases import load_suite
 from tilth.evalcheck.proof import prove_base, prove_change, report
@@ -51,64 +63,104 @@ new file mode 100644
 """
 
 
+# A change that was written down as what it is not, and what is said of it.
+MISTAKEN = {
+    "wrong/last-bit": patch(LAST_BIT),
+    "wrong/never": patch("    return False\n"),
+    "right/misfit": patch(LAST_BIT).replace("2 * n", "3 * n"),
+    "right/positive": patch("    return n % 2 == 0 < n\n"),
+    "wrong/names": patch("    return unknown or n % 2 == 0\n"),
+    "right/with-test": "It brings a test that fails.\n\n"
+    + patch(REMAINDER).split("\n\n", 1)[1]
+    + NEW_FILE.format(line="def test_own(): assert False")
+    .split("\n\n", 1)[1]
+    .replace("more.py", "tests/test_own.py"),
+}
+OTHERS: dict[str, dict[str, str]] = {
+    "green-base": {
+        "base/numbers_.py": GREEN_BASE,
+        "right/remainder.patch": NEW_FILE.format(line="EVEN = 1"),
+        "wrong/above-zero.patch": NEW_FILE.format(line="EVEN = 2"),
+        "hidden/test_hidden_even.py": "def test_two():\n    from more import EVEN\n"
+        "    assert EVEN == 1\n",
+    },
+    "no-tests": {"hidden/test_hidden_even.py": "# nothing\n"},
+}
+
+
+def write_named(suite: Path, name: str, changed: Mapping[str, str]) -> None:
+    """Write a case of another name."""
+    header = HEADER.replace("even-numbers", name)
+    write_case(suite / "made", {"case.toml": header, **changed}).rename(suite / name)
+    (suite / "made").rmdir()
+
+
+@pytest.fixture(scope="module")
+def faulty(tmp_path_factory: pytest.TempPathFactory) -> tuple[int, list[str]]:
+    """Prove a suite of three cases, none of which holds."""
+    suite = tmp_path_factory.mktemp("faulty")
+    write_case(suite, {f"{place}.patch": text for place, text in MISTAKEN.items()})
+    for name, changed in OTHERS.items():
+        write_named(suite, name, changed)
+    return proven(suite)
+
+
 @pytest.mark.parametrize(
-    ("changed", "fault", "said"),
+    ("fault", "said"),
     [
         (
-            {"wrong/last-bit.patch": patch(LAST_BIT)},
-            "wrong/last-bit: said to be wrong, but no hidden test fails",
+            "even-numbers wrong/last-bit: said to be wrong, but no hidden test fails",
             "1 passed",
         ),
         (
-            {"wrong/never.patch": patch("    return False\n")},
-            "wrong/never: said to pass the visible tests, but does not",
+            "even-numbers wrong/never: said to pass the visible tests, but does not",
             "FAILED tests/test_t001_even.py::test_even",
         ),
+        ("even-numbers right/misfit: the patch does not fit base/", "patch does not apply"),
         (
-            {"right/misfit.patch": patch(LAST_BIT).replace("2 * n", "3 * n")},
-            "right/misfit: the patch does not fit base/",
-            "patch does not apply",
-        ),
-        (
-            {"right/positive.patch": patch("    return n % 2 == 0 < n\n")},
-            "right/positive: said to be right, but a test fails",
+            "even-numbers right/positive: said to be right, but a test fails",
             "FAILED tests/test_hidden_even.py::test_zero_and_below",
         ),
+        ("even-numbers wrong/names: ruff finds it out", "unknown"),
+        # The project's own tests and those of the change count.
         (
-            {"wrong/names.patch": patch("    return unknown or n % 2 == 0\n")},
-            "wrong/names: ruff finds it out",
-            "unknown",
+            "even-numbers right/with-test: said to be right, but a test fails",
+            "FAILED tests/test_own.py::test_own",
         ),
+        ("green-base base: the visible tests are not red before the change", "1 passed"),
         (
-            {
-                "base/numbers_.py": GREEN_BASE,
-                "right/remainder.patch": NEW_FILE.format(line="EVEN = 1"),
-                "wrong/above-zero.patch": NEW_FILE.format(line="EVEN = 2"),
-                "hidden/test_hidden_even.py": "def test_two():\n    from more import EVEN\n"
-                "    assert EVEN == 1\n",
-            },
-            "base: the visible tests are not red before the change",
-            "1 passed",
-        ),
-        (
-            {"hidden/test_hidden_even.py": "# nothing\n"},
-            "wrong/above-zero: said to be wrong, but no hidden test fails",
+            "no-tests wrong/above-zero: said to be wrong, but no hidden test fails",
             "no tests ran",
         ),
     ],
-    ids=["fails-nothing", "found-out", "no-fit", "right-fails", "lint", "green-base", "no-tests"],
+    ids=[
+        *("fails-nothing", "found-out", "no-fit", "right-fails", "lint", "own-test"),
+        *("green-base", "no-tests"),
+    ],
 )
 def test_what_does_not_hold_is_named_with_what_was_said(
-    tmp_path: Path, changed: dict[str, str], fault: str, said: str
+    faulty: tuple[int, list[str]], fault: str, said: str
 ) -> None:
-    write_case(tmp_path, changed)
-    code, lines = proven(tmp_path)
+    code, lines = faulty
     assert code == 1
-    assert f"even-numbers {fault}" in lines
-    after = "\n".join(lines[lines.index(f"even-numbers {fault}") :])
-    assert said in after
-    assert "1 DO NOT HOLD" in lines[0]
-    assert lines[-1].endswith(": 1 do not hold")
+    after = lines[lines.index(fault) + 1 :]
+    own = takewhile(lambda line: line.startswith("    "), after)
+    assert said in "\n".join(own)
+
+
+def test_nothing_else_is_named_and_all_of_it_is_counted(faulty: tuple[int, list[str]]) -> None:
+    _, lines = faulty
+    heads = [line for line in lines if not line.startswith("    ")]
+    counted = [line for line in heads if line.endswith("DO NOT HOLD")]
+    assert [(line.split()[0], line.split(": ")[-1]) for line in counted] == [
+        ("even-numbers", "6 DO NOT HOLD"),
+        ("green-base", "1 DO NOT HOLD"),
+        ("no-tests", "1 DO NOT HOLD"),
+    ]
+    named = [line.split(":")[0] for line in heads if re.match(r"\S+ (base|right/|wrong/)", line)]
+    mistaken = [f"even-numbers {place}" for place in MISTAKEN]
+    assert sorted(named) == sorted([*mistaken, "green-base base", "no-tests wrong/above-zero"])
+    assert lines[-1].endswith(": 8 do not hold")
 
 
 def test_a_broken_case_is_named_and_skipped_and_the_others_are_proven(tmp_path: Path) -> None:
@@ -121,7 +173,7 @@ def test_a_broken_case_is_named_and_skipped_and_the_others_are_proven(tmp_path: 
 
 
 def test_a_test_that_never_ends_proves_nothing(tmp_path: Path) -> None:
-    endless = "def test_for_ever():\n    while True:\n        pass\n"
+    endless = "import time\n\n\ndef test_for_ever():\n    time.sleep(600)\n"
     write_case(
         tmp_path,
         {"visible/test_t001_even.py": endless, "hidden/test_hidden_even.py": endless},
@@ -130,19 +182,6 @@ def test_a_test_that_never_ends_proves_nothing(tmp_path: Path) -> None:
     for fault in (prove_base(case, timeout_s=2), prove_change(case, case.wrongs[0], timeout_s=2)):
         assert fault is not None
         assert fault.what.endswith("(stopped: it took too long)")
-
-
-def test_the_projects_own_tests_and_those_of_the_change_count(tmp_path: Path) -> None:
-    own = "It brings a test that fails.\n\n" + patch(REMAINDER).split("\n\n", 1)[1]
-    own += (
-        NEW_FILE.format(line="def test_own(): assert False")
-        .split("\n\n", 1)[1]
-        .replace("more.py", "tests/test_own.py")
-    )
-    write_case(tmp_path, {"right/with-test.patch": own})
-    code, lines = proven(tmp_path)
-    assert code == 1
-    assert "even-numbers right/with-test: said to be right, but a test fails" in lines
 
 
 def test_modules_are_found_below_src(tmp_path: Path) -> None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 from support.doc_pages import DOCS, KEY, ROOT, Block, blocks
 from support.messages_api import Answer, MessagesServer, Request, call
+from support.warm_start import warm_tilth
 
 PAGE = DOCS / "tutorial.md"
 BY_MONTH = '''
@@ -76,7 +76,7 @@ def test_the_tutorial_works_as_it_is_written(tmp_path: Path) -> None:
     with MessagesServer(ping_or) as server:
         environ = {
             "HOME": str(tmp_path),
-            "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+            "PATH": f"{warm_tilth().parent}:{os.environ['PATH']}",
             "TILTH_BASE_URL": server.url,
             "TILTH_MUTATION_SECONDS": "0",
             "GIT_AUTHOR_NAME": "Reader",

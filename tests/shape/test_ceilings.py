@@ -40,8 +40,16 @@ def name_of(path: Path) -> str:
     return str(path.relative_to(ROOT))
 
 
+def statements(node: ast.AST) -> Iterator[ast.AST]:
+    """Give all statements and handlers below a node; no expression holds any."""
+    for name in ("body", "handlers", "orelse", "finalbody", "cases"):
+        for each in getattr(node, name, ()):
+            yield each
+            yield from statements(each)
+
+
 def long_functions(tree: ast.Module) -> Iterator[str]:
-    for node in ast.walk(tree):
+    for node in statements(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             lines = (node.end_lineno or node.lineno) - node.lineno + 1
             if lines > FUNCTION_LINES:
@@ -50,7 +58,7 @@ def long_functions(tree: ast.Module) -> Iterator[str]:
 
 def catch_alls(tree: ast.Module) -> Iterator[int]:
     """Give the line of every handler that could swallow anything at all."""
-    for node in ast.walk(tree):
+    for node in statements(tree):
         if isinstance(node, ast.ExceptHandler) and not _passes_on(node):
             names = ast.walk(node.type) if node.type else iter(())
             caught = {name.id for name in names if isinstance(name, ast.Name)}
@@ -66,7 +74,7 @@ def _passes_on(handler: ast.ExceptHandler) -> bool:
 
 
 def mock_imports(tree: ast.Module) -> list[str]:
-    nodes = list(ast.walk(tree))
+    nodes = list(statements(tree))
     modules = [node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)]
     modules += [a.name for node in nodes if isinstance(node, ast.Import) for a in node.names]
     return [name for name in modules if name.split(".")[0] in ("unittest", "mock")]
@@ -107,6 +115,20 @@ def test_only_the_boundaries_catch_everything() -> None:
 def test_a_long_function_is_found() -> None:
     body = "    pass\n" * FUNCTION_LINES
     assert list(long_functions(ast.parse(f"def f():\n{body}"))) == ["f has 51 lines"]
+
+
+def test_statements_are_found_wherever_they_stand() -> None:
+    for path in (Path(__file__), ROOT / "tilth" / "loop.py", ROOT / "tests" / "conftest.py"):
+        tree = ast.parse(path.read_text("utf-8"))
+        kinds = ast.stmt | ast.excepthandler
+        walked = {id(node) for node in ast.walk(tree) if isinstance(node, kinds)}
+        assert {id(node) for node in statements(tree) if isinstance(node, kinds)} == walked
+    deep = "match x:\n case 1:\n  try:\n   pass\n  except* E:\n   for y in z:\n    pass\n   else:\n"
+    deep += "    while 1:\n     async def f(): return\n  finally:\n   with a: import mock\n"
+    assert [type(node).__name__ for node in statements(ast.parse(deep))] == [
+        *("Match", "match_case", "TryStar", "Pass", "ExceptHandler", "For", "Pass", "While"),
+        *("AsyncFunctionDef", "Return", "With", "Import"),
+    ]
 
 
 @pytest.mark.parametrize(

@@ -10,20 +10,30 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 HEAVY = {"anthropic", "distributed", "git", "opentelemetry", "prompt_toolkit", "starlette"}
-PROBE = "import importlib, json, sys; [importlib.import_module(n) for n in sys.argv[1:]]"
+PROBE = """
+import importlib, json, sys
+found = {}
+for name in sys.argv[1:]:
+    importlib.import_module(name)
+    found[name] = sorted(sys.modules)
+print(json.dumps(found))
+"""
 
 
-def heavy_after(*modules: str) -> set[str]:
-    """Import modules in a process of their own; give the heavy packages that came along."""
+def heavy_after(*modules: str) -> dict[str, set[str]]:
+    """Import modules one after another in a process of their own; give the heavy packages that are
+    there after each, if any."""
     done = subprocess.run(
-        [sys.executable, "-B", "-c", f"{PROBE}; print(json.dumps(list(sys.modules)))", *modules],
+        [sys.executable, "-B", "-c", PROBE, *modules],
         cwd=ROOT,
         capture_output=True,
         text=True,
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    return HEAVY & set(json.loads(done.stdout))
+    found = {name: HEAVY & set(loaded) for name, loaded in json.loads(done.stdout).items()}
+    assert set(found) == set(modules)
+    return {name: heavy for name, heavy in found.items() if heavy}
 
 
 def entry_modules() -> list[str]:
@@ -33,20 +43,17 @@ def entry_modules() -> list[str]:
     return [name for name in named if name.startswith("tilth.")]
 
 
-def test_the_entry_imports_nothing_heavy() -> None:
-    modules = entry_modules()
-    assert modules
-    assert heavy_after("tilth.__main__", *modules) == set()
-
-
-def test_the_settings_import_nothing_heavy() -> None:
-    assert heavy_after("tilth.config.settings") == set()
-
-
-def test_looking_at_sessions_and_running_a_fleet_here_import_nothing_heavy() -> None:
-    assert heavy_after("tilth.cli.info", "tilth.show.info", "tilth.show.report_page") == set()
-    assert heavy_after("tilth.cli.fleet", "tilth.show.fleet") == set()
+def test_the_entry_the_settings_looking_and_a_fleet_here_import_nothing_heavy() -> None:
+    entry = entry_modules()
+    assert entry
+    looking = ("tilth.cli.info", "tilth.show.info", "tilth.show.report_page")
+    fleet = ("tilth.cli.fleet", "tilth.show.fleet")
+    # Each comes on top of those before it: where none is heavy after the last, none ever was.
+    assert heavy_after("tilth.config.settings", "tilth.__main__", *entry, *looking, *fleet) == {}
 
 
 def test_a_heavy_import_is_found() -> None:
-    assert "anthropic" in heavy_after("anthropic")
+    assert heavy_after("json", "prompt_toolkit", "tilth") == {
+        "prompt_toolkit": {"prompt_toolkit"},
+        "tilth": {"prompt_toolkit"},
+    }

@@ -78,9 +78,13 @@ class Stage:
     """Hold where a demo is played and how its commands are confined there."""
 
     place: Path
-    sandbox: SandboxChoice
+    machine: Mapping[str, str]
     environ: Mapping[str, str]
     jobs: int = 1
+
+    @property
+    def is_confined(self) -> bool:
+        return self.machine["TILTH_SANDBOX"] != SandboxChoice.OFF
 
 
 def demonstrate(
@@ -89,8 +93,12 @@ def demonstrate(
     fast: bool,
     jobs: str | None = None,
     environ: MutableMapping[str, str] = os.environ,
+    machine: Mapping[str, str] | None = None,
 ) -> int:
-    """Build the project, play the recording on it, and say what to type next."""
+    """Build the project, play the recording on it, and say what to type next.
+
+    Sandbox and interpreter are those found here, unless the settings of a machine are given.
+    """
     conceal(environ, SECRET_NAMES)
     demos = home_of(environ) / "demo"
     # Read as a setting is, but with no file of the user's beside it.
@@ -100,7 +108,7 @@ def demonstrate(
     recording = _recording(lanes=count > 1)
     with writing(demos):
         make_private(demos)
-    stage = Stage(_place(demos, keep=keep), _sandbox(), environ, count)
+    stage = Stage(_place(demos, keep=keep), machine or _machine(), environ, count)
     with Lock(demos / "lock"):
         delete(stage.place)
         tell(OPENING if count == 1 else _LANES_OPENING.format(jobs=count))
@@ -133,6 +141,10 @@ def _place(demos: Path, *, keep: bool) -> Path:
     return demos / session_id(SystemClock().now(), secrets.token_hex(3))
 
 
+def _machine() -> Mapping[str, str]:
+    return {"TILTH_SANDBOX": str(_sandbox())}
+
+
 def _sandbox() -> SandboxChoice:
     try:
         with open_wall(SandboxChoice.AUTO):
@@ -153,8 +165,8 @@ def _perform(stage: Stage, recording: Recording, *, fast: bool) -> tuple[Session
         start,
         recording.opening,
         stage.place,
-        TILTH_SANDBOX=str(stage.sandbox),
         TILTH_JOBS=str(stage.jobs),
+        **stage.machine,
         **caps,
     )
     script = Script(recording)
@@ -198,7 +210,7 @@ def _commands(stage: Stage, session: Session) -> Iterator[tuple[str, str]]:
     tilth = f"TILTH_HOME={_shown(stage.place, stage.environ)} {program()}"
     if stage.environ.get("TILTH_SESSIONS_DIR"):
         tilth = f"TILTH_SESSIONS_DIR={_shown(stage.place / 'sessions', stage.environ)} {tilth}"
-    only = "" if stage.sandbox is SandboxChoice.AUTO else " --verify-only"
+    only = "" if stage.is_confined else " --verify-only"
     yield (
         "the commits, on a branch of their own",
         f"git -C {repo} log --stat main..{session.checkpoint.branch}",

@@ -18,11 +18,12 @@ from tilth.base.values import Value
 from tilth.evalcheck.cases import TESTS
 from tilth.gate.ruff import PLAINLY_BROKEN
 from tilth.sandbox.removal import temporary_directory
+from tilth.tools import find_ruff
 
 TIMEOUT_S = 60.0
 
 _PYTEST = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir=.", "--tb=short")
-_RUFF = ("-m", "ruff", "check", "--isolated", "--no-cache", "--quiet")
+_RUFF = ("check", "--isolated", "--no-cache", "--quiet")
 _RULES = f"--select={','.join(PLAINLY_BROKEN)}"
 _STEERING = ("PYTHON", "PYTEST", "GIT_", "RUFF_")
 
@@ -56,7 +57,9 @@ class Tree:
 
     def lint(self) -> Ran:
         """Run ruff with the rules a project has that names none."""
-        return self._run([sys.executable, *_RUFF, _RULES, "."])
+        found = find_ruff()
+        ruff = [str(found)] if found else [sys.executable, "-m", "ruff"]
+        return self._run([*ruff, *_RUFF, _RULES, "."])
 
     def test(self, names: Sequence[str] = ()) -> Ran:
         """Run the named tests, or all: the project's, the change's own and those laid out."""

@@ -106,7 +106,9 @@ def test_tests_of_the_change_notice_too_and_are_not_mutated_themselves(tmp_path:
 
 
 def test_a_mutant_that_never_ends_counts_as_noticed(tmp_path: Path) -> None:
-    code = "def f(x):\n    while x > 0:\n        x -= 1\n    return x\n"
+    # One that waits rather than works: a core that is burnt proves no more.
+    loop = "    while x > 0 and not sleep(0.01):\n        x -= 1\n"
+    code = f"from time import sleep\n\n\ndef f(x):\n{loop}    return x\n"
     project, tree = change(tmp_path, code, "f(3) == 0")
     found = mutated(project, tree)
     assert not [said for said in found.survived if "pass" in said]

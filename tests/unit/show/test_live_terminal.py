@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 from contextlib import suppress
 
 import pyte
@@ -43,6 +44,8 @@ class Screen:
         self.now = 5000.0
         self.columns = columns
         self._tape = Tape()
+        self._seen, self._fed = pyte.Screen(columns, 500), 0
+        self._feed = pyte.Stream(self._seen).feed
         self.console = Console(
             self.stream,
             context(**changes),
@@ -65,9 +68,22 @@ class Screen:
     @property
     def lines(self) -> list[str]:
         """Give what a person would see now."""
-        seen = pyte.Screen(self.columns, 500)
-        pyte.Stream(seen).feed(self.stream.getvalue().replace("\n", "\r\n"))
-        return [line.rstrip() for line in seen.display[: seen.cursor.y + 1]]
+        assert self._seen.columns == self.columns
+        drawn = self.stream.getvalue()
+        # What it has drawn before stands on the screen already.
+        self._feed(drawn[self._fed :].replace("\n", "\r\n"))
+        self._fed = len(drawn)
+        rows = range(self._seen.cursor.y + 1)
+        return ["".join(self._row(number)).rstrip() for number in rows]
+
+    def _row(self, number: int) -> Iterator[str]:
+        """Give a row as `display` does, without the rows that nobody asks for."""
+        row, column = self._seen.buffer[number], 0
+        while column < self.columns:
+            data = row[column].data
+            yield data
+            # A wide character stands in two cells, the second of which is empty.
+            column += 2 if data and cell_len(data[0]) == 2 else 1
 
     @property
     def status(self) -> str:
