@@ -102,7 +102,7 @@ def commit(repo: Path, *paths: str) -> None:
 
 
 def with_light_gate(world: World) -> None:
-    """Ask next to nothing of the gate: what is planted is not for the interpreter that it takes."""
+    """Ask next to nothing of the gate: what the worker sees, or is told of, is the subject."""
     (world.site.repo / "pyproject.toml").write_text(LIGHT)
     commit(world.site.repo, "pyproject.toml")
 

@@ -32,7 +32,6 @@ PLACES = {
 
 # What the page does by itself is the same both ways: the same script, the same style.
 ONCE_SERVED = pytest.mark.parametrize("way", ["served"])
-ONCE_EXPORTED = pytest.mark.parametrize("way", ["exported"])
 
 expect.set_options(timeout=chromium.PATIENCE_MS)
 
@@ -234,7 +233,7 @@ def test_a_link_opens_its_event(on_night: Tab, night: Run) -> None:
     expect(page.locator("h1")).to_contain_text("T-002")
 
 
-@ONCE_EXPORTED
+@ONCE_SERVED
 def test_every_key_does_what_the_help_says(on_night: Tab, night: Run) -> None:
     page, last = on_night.open(), len(night.types)
     expect(page.locator("h1")).to_be_visible()

@@ -21,6 +21,8 @@ PLACES = {
     "before moving the branch": (1, 2),
     "after moving the branch": (1, 2),
     "before checking out the seed": (1,),
+    "before putting a file in its place": (1, 2),
+    "after putting a file in its place": (1, 2),
     "before appending to T-001.jsonl": (1, 2),
     "after appending to T-001.jsonl": (1, 2),
     "before replacing progress.txt": (1,),

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from support.crash_stage import Stage, die_after
-from support.evidence_story import QUICK_FILES, WHOLE, answer
+from support.evidence_story import LIGHT_FILES, WHOLE, answer
 from support.flow_site import git, read_lines
 from support.replays import play, say_of, standings
 
@@ -42,7 +42,7 @@ def kind_of(event: dict[str, Any]) -> str:
 def test_a_session_killed_at_every_step_of_the_evidence_runs_nothing_again_that_is_recorded(
     tmp_path: Path,
 ) -> None:
-    stage = Stage(tmp_path, 1, answer, QUICK_FILES, TILTH_MUTATION_SECONDS="60")
+    stage = Stage(tmp_path, 1, answer, LIGHT_FILES, TILTH_MUTATION_SECONDS="60")
     with stage.server:
         for kind, nth in DEATHS:
             hook = die_after(lambda: stage.log, kind_of, kind, nth)

@@ -17,9 +17,10 @@ from pathlib import Path
 
 import pytest
 from support import demo_script
-from support.warm_start import with_warm_gate
+from support.warm_start import warm_python
 
 from tilth.base.errors import UserError
+from tilth.config.settings import SandboxChoice
 from tilth.demo import material
 from tilth.demo.play import OPENING, demonstrate
 from tilth.log.events import EvaluatorVerdict, ValidatorRun
@@ -43,8 +44,13 @@ class Shown:
     def show(self) -> int:
         out, err = io.StringIO(), io.StringIO()
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-            machine = with_warm_gate({"TILTH_SANDBOX": "off"})
-            code = demonstrate(keep=False, fast=True, environ=dict(self.environ), machine=machine)
+            code = demonstrate(
+                keep=False,
+                fast=True,
+                environ=dict(self.environ),
+                sandbox=SandboxChoice.OFF,
+                python=warm_python(),
+            )
         self.out, self.err = out.getvalue(), err.getvalue()
         return code
 

@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 from support.demo_lanes_script import PARTS
 from support.flow_site import git
-from support.warm_start import with_warm_gate
+from support.warm_start import warm_python
 
 from tilth.base.errors import UserError
+from tilth.config.settings import SandboxChoice
 from tilth.demo import material
 from tilth.demo.play import demonstrate
 from tilth.log.events import LandingRefused
@@ -25,12 +26,16 @@ from tilth.replay.run import replay
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     home = tmp_path_factory.mktemp("home")
     out, err = io.StringIO(), io.StringIO()
-    how = {
-        "environ": {"TILTH_HOME": str(home)},
-        "machine": with_warm_gate({"TILTH_SANDBOX": "off"}),
-    }
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        assert demonstrate(keep=False, fast=True, jobs="4", **how) == 0
+        code = demonstrate(
+            keep=False,
+            fast=True,
+            jobs="4",
+            environ={"TILTH_HOME": str(home)},
+            sandbox=SandboxChoice.OFF,
+            python=warm_python(),
+        )
+    assert code == 0
     (home / "out.txt").write_text(out.getvalue(), encoding="utf-8")
     return home
 

@@ -9,9 +9,9 @@ import pytest
 from support.evidence_story import (
     CONCERN,
     FILES,
+    LIGHT_FILES,
     LOOK,
     PROBE,
-    QUICK_FILES,
     TRY,
     WORKER,
     proven_reject,
@@ -34,7 +34,7 @@ from support.replays import say_of
 
 @pytest.fixture
 def site(tmp_path: Path) -> Site:
-    return Site.make(tmp_path, QUICK_FILES)
+    return Site.make(tmp_path, LIGHT_FILES)
 
 
 def told(run: Run) -> str:

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 from support.flow_site import Run, git, submit, write
-from support.lane_stage import QUICK, LaneStage, Meeting, Script, plain_tasks
+from support.lane_stage import LaneStage, Meeting, Script, plain_tasks
+from support.light_gate import LIGHT
 from support.replays import copy, play, say_of, standings
 
 from tilth.session.reset import look
@@ -36,7 +37,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     }
     script = Script(steps, before=lambda number, role: meeting.come(number))
     root = tmp_path_factory.mktemp("lanes")
-    files = {"pyproject.toml": QUICK, "greeting.py": GREETING}
+    files = {"pyproject.toml": LIGHT, "greeting.py": GREETING}
     stage = LaneStage(root, script, plain_tasks(1, 2, 3, T3=["T-001"]), files)
     return stage.run(2)
 

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 from support.flow_site import Run, accept, git, reject, submit, write
-from support.lane_stage import QUICK, LaneStage, Meeting, Script, plain_tasks
+from support.lane_stage import LaneStage, Meeting, Script, plain_tasks
+from support.light_gate import LIGHT
 from support.messages_api import Answer, Reply, error, say
 from support.words import command
 
-FILES = {"pyproject.toml": QUICK, "greeting.txt": "hello\n"}
+FILES = {"pyproject.toml": LIGHT, "greeting.txt": "hello\n"}
 FORCING = {"TILTH_ON_EXHAUSTED": "accept", "TILTH_MAX_EVALUATOR_CALLS_PER_TASK": "1"}
 BOTH = "good morning, world\n"
 

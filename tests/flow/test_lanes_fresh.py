@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 from support.flow_site import Run, git, submit, write
-from support.lane_stage import QUICK, LaneStage, Meeting, Script, plain_tasks
+from support.lane_stage import LaneStage, Meeting, Script, plain_tasks
+from support.light_gate import LIGHT
 from support.messages_api import Answer, call
 from support.replays import play, standings
 from support.waiting import wait_for
@@ -15,7 +16,7 @@ from tilth.base.clock import SystemClock
 from tilth.contract.operator_word import OperatorWord, Verb
 from tilth.session.inbox import Inbox
 
-FILES = {"pyproject.toml": QUICK, "greeting.txt": "hello\n"}
+FILES = {"pyproject.toml": LIGHT, "greeting.txt": "hello\n"}
 LOOK = call("bash", command="ls")
 
 

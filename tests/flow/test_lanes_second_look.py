@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 from support.flow_site import Run, accept, git, reject, submit
-from support.lane_stage import QUICK, LaneStage, Meeting, Script, plain_tasks
+from support.lane_stage import LaneStage, Meeting, Script, plain_tasks
+from support.light_gate import LIGHT
 from support.messages_api import Answer, Reply, call, error
 from support.replays import play, standings
 
 POEM = "".join(f"line {number}\n" for number in range(1, 21))
-FILES = {"pyproject.toml": QUICK, "poem.txt": POEM}
+FILES = {"pyproject.toml": LIGHT, "poem.txt": POEM}
 
 
 def change(line: int, text: str) -> Answer:

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from support.crash_stage import PROJECT
 from support.flow_site import Run, Site, accept, solve, submit, task
+from support.light_gate import LIGHT
 from support.measurements import measured
 from support.messages_api import Answer, MessagesServer, Reply, Request, error, html, say
 from support.night_clock import NightClock
@@ -23,7 +23,7 @@ STRICT = '[strict]\nmodel = "claude-opus-5"\n'
 
 @pytest.fixture
 def site(tmp_path: Path) -> Site:
-    site = Site.make(tmp_path, {"pyproject.toml": PROJECT})
+    site = Site.make(tmp_path, {"pyproject.toml": LIGHT})
     (tmp_path / "home").mkdir(mode=0o700)
     return site
 

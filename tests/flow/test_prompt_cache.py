@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.crash_stage import PROJECT
 from support.flow_site import Run, Site, accept, solve, submit
+from support.light_gate import LIGHT
 from support.messages_api import Answer, MessagesServer, Reply, Request, by_role, call
 from support.prompt_cache import PromptCache
 
@@ -22,7 +22,7 @@ READ = call("read_file", path="big.txt")
 @pytest.fixture
 def site(tmp_path: Path) -> Site:
     text = "a line of a long text\n" * 400
-    return Site.make(tmp_path, {"pyproject.toml": PROJECT, "big.txt": text})
+    return Site.make(tmp_path, {"pyproject.toml": LIGHT, "big.txt": text})
 
 
 def worker(reads: int) -> list[Reply]:

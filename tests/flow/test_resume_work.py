@@ -112,6 +112,7 @@ def test_a_case_that_no_longer_passes_after_a_stop_is_worked_on_again(site: Site
     assert run.tasks["T-001"]["rescue_count"] == 0
 
 
+@whole_gate
 def test_every_directory_of_a_session_is_private(site: Site) -> None:
     run = site.run(site.bundle(1), worker=[solve(1) + submit(1)], evaluator=[accept()])
     found = [path for path in run.session.iterdir() if path.is_dir()]

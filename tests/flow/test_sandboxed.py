@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from support.commands import start
-from support.evidence_story import QUICK_FILES
+from support.evidence_story import LIGHT_FILES
 from support.fleet_site import answer
 from support.flow_site import Run, Site, accept, git, reject, solve, submit, task, write
 from support.light_gate import LIGHT
@@ -297,7 +297,9 @@ def test_lanes_stand_behind_the_wall_and_their_work_lands(tmp_path: Path) -> Non
         assert start(site.bundle(1, 2), site.repo, {}, new=True, environ=environ) == 0
     run = Run(site, 0, tuple(server.requests))
     assert run.of("session_start")[0]["sandbox"] == "bwrap"
-    assert str(looks).count("Read-only file system") == 2
+    seen = [look.splitlines()[1:] for look in looks if "Read-only file system" in look]
+    # Each sees its own worktree, and neither the other's nor anything else of the session.
+    assert sorted(seen) == [["T-001"], ["T-002"]], looks
     assert run.subjects[-2:] == ["T-001: Add feature 1", "T-002: Add feature 2"]
 
 
@@ -325,7 +327,7 @@ def test_a_worktree_that_is_closed_to_its_owner_is_opened_again(tmp_path: Path) 
 
 
 def test_a_probe_of_the_evaluator_stands_behind_the_same_wall(tmp_path: Path) -> None:
-    site = sandboxed(tmp_path, QUICK_FILES)
+    site = sandboxed(tmp_path, LIGHT_FILES)
     hidden = site.root / "home" / "secret.txt"
     hidden.parent.mkdir(exist_ok=True)
     hidden.write_text(SECRET)

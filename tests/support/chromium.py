@@ -56,8 +56,10 @@ def window(browser: Browser) -> Iterator[BrowserContext]:
     window = browser.new_context(viewport=SIZE)
     window.set_default_timeout(PATIENCE_MS)
     window.add_init_script("if (location.protocol !== 'about:') localStorage.clear();")
-    yield window
-    window.close()
+    try:
+        yield window
+    finally:
+        window.close()
 
 
 @contextmanager

@@ -27,7 +27,6 @@ from tilth.base import failpoint
 from tilth.base.errors import TilthError
 
 PRELOADED = (anthropic, genai_prices)
-PROJECT = LIGHT
 INTERRUPTED = "This call was interrupted"
 FIRST = "def add{n}(x):\n    return x + {n}\n"
 MENDED = '"""Adds {n}."""\n\n\n' + FIRST
@@ -75,7 +74,7 @@ class Stage:
         files: Mapping[str, str] | None = None,
         **settings: str,
     ) -> None:
-        given = files or {"pyproject.toml": PROJECT, ".gitignore": "seen.txt\n"}
+        given = files or {"pyproject.toml": LIGHT, ".gitignore": "seen.txt\n"}
         self.site = Site.make(root, given)
         self.site.settings.update(settings)
         self.numbers = tuple(range(1, tasks + 1))

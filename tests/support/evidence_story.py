@@ -16,7 +16,7 @@ from support.messages_api import Answer, Reply, Request, call
 RULES = "# No sum in this project is ever above LIMIT.\nLIMIT = 100\n"
 PROJECT = '[tool.tilth]\nsuite = false\n[tool.ruff]\nlint.select = ["F"]\n'
 FILES = {"rules.py": RULES, "pyproject.toml": PROJECT}
-QUICK_FILES = {"rules.py": RULES, "pyproject.toml": LIGHT}
+LIGHT_FILES = {"rules.py": RULES, "pyproject.toml": LIGHT}
 FIRST = "def add1(x):\n    return x + 1\n"
 HALF = "def add1(x):\n    return min(x + 1, 101)\n"
 WHOLE = "from rules import LIMIT\n\n\ndef add1(x):\n    return LIMIT if x >= LIMIT else x + 1\n"

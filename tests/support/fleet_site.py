@@ -17,15 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from support.flow_site import Site, accept, git, read_lines, submit, task, write
+from support.light_gate import LIGHT
 from support.messages_api import MessagesServer, Reply, Request, say
 
-PROJECT = """
-[tool.tilth]
-defaults = false
-
-[tool.tilth.validators.parses]
-command = "git --version"
-"""
 WORK = "def add{n}(x):\n    return x + {n}\n"
 
 
@@ -59,7 +53,7 @@ class FleetSite:
     server: MessagesServer = field(init=False)
 
     def __post_init__(self) -> None:
-        self.site = Site.make(self.root, {"pyproject.toml": PROJECT})
+        self.site = Site.make(self.root, {"pyproject.toml": LIGHT})
         self.server = MessagesServer(self.script)
         tables = [self._unit(number) for number in range(1, self.count + 1)]
         self.units.write_text("\n".join(tables), encoding="utf-8")

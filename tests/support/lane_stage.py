@@ -21,7 +21,6 @@ from support.light_gate import LIGHT
 from support.messages_api import Answer, MessagesServer, Reply, Request
 from tilth.base.clock import Clock
 
-QUICK = LIGHT
 INTERRUPTED = "This call was interrupted"
 Judge = Callable[[int, str], Reply]
 

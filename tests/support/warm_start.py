@@ -35,6 +35,7 @@ from pathlib import Path
 # What Tilth and the SDK import only when they come to need it.
 _LOADED_LATE = ("anthropic", "genai_prices.data", "httpcore2", "prompt_toolkit", "rich.markdown")
 _PYTEST = ["-m", "pytest"]
+_PATIENCE_S = 60.0
 # Said instead of a size by whoever wants nothing but that the server stays.
 _STAY = bytes(8)
 FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGWINCH)
@@ -109,29 +110,39 @@ def _open(
     """
     run = os.environ.get("PYTEST_XDIST_TESTRUNUID", "")[:8] or f"of-{os.getpid()}"
     root = Path(tempfile.gettempdir()) / f"tilth-warm-{name}-{run}"
-    program = root / "bin" / name
     with _alone(root):
-        opener = None
-        if not root.exists():
+        link = _link(root)
+        if link is None:
+            # Nobody is there, or one that is about to end: what it left is of no use.
+            shutil.rmtree(root, ignore_errors=True)
             root.mkdir(mode=0o700)
             _lay_out(root, name, flags)
             modules = lay_out_modules(root).parent if lay_out_modules else root
             opener = _start(
                 [sys.executable, *flags, __file__, str(root), str(modules), name, *loads]
             )
-        link = socket.socket(socket.AF_UNIX)
+            link = _link(root)
+            os.close(opener)
+    assert link is not None
+    atexit.register(link.close)
+    return root / "bin" / name
+
+
+def _link(root: Path) -> socket.socket | None:
+    """Have a server stay for as long as the link is open, if there is one."""
+    link = socket.socket(socket.AF_UNIX)
+    with contextlib.suppress(OSError):
         link.connect(str(root / "socket"))
         link.sendall(_STAY)
-        assert link.recv(1) == b"y"
-    if opener is not None:
-        os.close(opener)
-    atexit.register(link.close)
-    return program
+        if link.recv(1) == b"y":
+            return link
+    link.close()
+    return None
 
 
 @contextlib.contextmanager
 def _alone(root: Path) -> Iterator[None]:
-    with root.with_name(f"{root.name}.lock").open("w") as lock:
+    with Path(f"{root}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
@@ -230,11 +241,13 @@ class Server:
 
     def _start(self, link: socket.socket) -> None:
         files: list[int] = []
+        # All wait for whoever is slow to say what it wants.
+        link.settimeout(_PATIENCE_S)
         try:
             asked = _asked(link, files)
             if asked is None:
-                self._staying.append(link)
                 link.sendall(b"y")
+                self._staying.append(link)
                 return
         except (OSError, EOFError, ValueError, TypeError):
             # Whoever asked was ended before all was said.
@@ -336,6 +349,8 @@ def _writer(file: int, errors: str) -> io.TextIOWrapper:
 
 def main(root: str, modules: str, name: str, *loads: str) -> None:
     """Load what is needed, say so, serve, and leave nothing behind."""
+    place = Path(root)
+    own = place.stat().st_ino
     sys.path.insert(0, modules)
     for module in loads:
         importlib.import_module(module)
@@ -346,12 +361,14 @@ def main(root: str, modules: str, name: str, *loads: str) -> None:
     gc.collect()
     gc.freeze()
     with socket.socket(socket.AF_UNIX) as listening:
-        listening.bind(str(Path(root) / "socket"))
+        listening.bind(str(place / "socket"))
         listening.listen(64)
         print("ready", flush=True)
         Server(listening, name).serve()
-    shutil.rmtree(root)
-    Path(f"{root}.lock").unlink()
+    # Whoever came since found nobody, and may have begun anew in the same place.
+    with _alone(place):
+        if place.exists() and place.stat().st_ino == own:
+            shutil.rmtree(place)
 
 
 def _load_all_of_pytest() -> None:

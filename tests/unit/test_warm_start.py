@@ -19,8 +19,9 @@ def whole(script: Path) -> bytes:
 
 
 @pytest.mark.parametrize("length", [0, 8, 40, None])
+@pytest.mark.parametrize("first", [b"", bytes(8)], ids=["at once", "after staying"])
 def test_whoever_is_gone_in_the_middle_of_asking_ends_nobody_else(
-    tmp_path: Path, length: int | None
+    tmp_path: Path, length: int | None, first: bytes
 ) -> None:
     script = tmp_path / "script.py"
     script.write_text("print('served')\n")
@@ -28,7 +29,7 @@ def test_whoever_is_gone_in_the_middle_of_asking_ends_nobody_else(
     files = [os.open(os.devnull, os.O_RDWR) for _ in range(3)]
     with socket.socket(socket.AF_UNIX) as link:
         link.connect(str(python.parent.parent / "socket"))
-        said = whole(script)[:length]
+        said = first + whole(script)[:length]
         if said:
             socket.send_fds(link, [said[:8]], files)
             link.sendall(said[8:])

@@ -78,13 +78,15 @@ class Stage:
     """Hold where a demo is played and how its commands are confined there."""
 
     place: Path
-    machine: Mapping[str, str]
+    sandbox: SandboxChoice
     environ: Mapping[str, str]
     jobs: int = 1
+    python: Path | None = None
 
-    @property
-    def is_confined(self) -> bool:
-        return self.machine["TILTH_SANDBOX"] != SandboxChoice.OFF
+    def settings(self) -> dict[str, str]:
+        """Give what stands for this machine's own in the settings of the recording."""
+        own = {"TILTH_SANDBOX": str(self.sandbox), "TILTH_JOBS": str(self.jobs)}
+        return own if self.python is None else {**own, "TILTH_PYTHON": str(self.python)}
 
 
 def demonstrate(
@@ -93,11 +95,12 @@ def demonstrate(
     fast: bool,
     jobs: str | None = None,
     environ: MutableMapping[str, str] = os.environ,
-    machine: Mapping[str, str] | None = None,
+    sandbox: SandboxChoice | None = None,
+    python: Path | None = None,
 ) -> int:
     """Build the project, play the recording on it, and say what to type next.
 
-    Sandbox and interpreter are those found here, unless the settings of a machine are given.
+    Sandbox and interpreter are those found here, unless they are given.
     """
     conceal(environ, SECRET_NAMES)
     demos = home_of(environ) / "demo"
@@ -108,7 +111,8 @@ def demonstrate(
     recording = _recording(lanes=count > 1)
     with writing(demos):
         make_private(demos)
-    stage = Stage(_place(demos, keep=keep), machine or _machine(), environ, count)
+    place = _place(demos, keep=keep)
+    stage = Stage(place, sandbox or _sandbox(), environ, count, python)
     with Lock(demos / "lock"):
         delete(stage.place)
         tell(OPENING if count == 1 else _LANES_OPENING.format(jobs=count))
@@ -141,10 +145,6 @@ def _place(demos: Path, *, keep: bool) -> Path:
     return demos / session_id(SystemClock().now(), secrets.token_hex(3))
 
 
-def _machine() -> Mapping[str, str]:
-    return {"TILTH_SANDBOX": str(_sandbox())}
-
-
 def _sandbox() -> SandboxChoice:
     try:
         with open_wall(SandboxChoice.AUTO):
@@ -165,8 +165,7 @@ def _perform(stage: Stage, recording: Recording, *, fast: bool) -> tuple[Session
         start,
         recording.opening,
         stage.place,
-        TILTH_JOBS=str(stage.jobs),
-        **stage.machine,
+        **stage.settings(),
         **caps,
     )
     script = Script(recording)
@@ -210,7 +209,7 @@ def _commands(stage: Stage, session: Session) -> Iterator[tuple[str, str]]:
     tilth = f"TILTH_HOME={_shown(stage.place, stage.environ)} {program()}"
     if stage.environ.get("TILTH_SESSIONS_DIR"):
         tilth = f"TILTH_SESSIONS_DIR={_shown(stage.place / 'sessions', stage.environ)} {tilth}"
-    only = "" if stage.is_confined else " --verify-only"
+    only = "" if stage.sandbox is not SandboxChoice.OFF else " --verify-only"
     yield (
         "the commits, on a branch of their own",
         f"git -C {repo} log --stat main..{session.checkpoint.branch}",

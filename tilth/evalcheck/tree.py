@@ -18,7 +18,7 @@ from tilth.base.values import Value
 from tilth.evalcheck.cases import TESTS
 from tilth.gate.ruff import PLAINLY_BROKEN
 from tilth.sandbox.removal import temporary_directory
-from tilth.tools import find_ruff
+from tilth.tools import require_ruff
 
 TIMEOUT_S = 60.0
 
@@ -57,9 +57,7 @@ class Tree:
 
     def lint(self) -> Ran:
         """Run ruff with the rules a project has that names none."""
-        found = find_ruff()
-        ruff = [str(found)] if found else [sys.executable, "-m", "ruff"]
-        return self._run([*ruff, *_RUFF, _RULES, "."])
+        return self._run([str(require_ruff()), *_RUFF, _RULES, "."])
 
     def test(self, names: Sequence[str] = ()) -> Ran:
         """Run the named tests, or all: the project's, the change's own and those laid out."""

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from tilth.gate.export import Runtime
 from tilth.git.workspace import Workspace
 from tilth.interview.proof import PROOF_TIMEOUT_S, Prover, unheard
-from tilth.session.parts import Parts, require_ruff
+from tilth.session.parts import Parts
+from tilth.tools import require_ruff
 
 
 def make_prover(

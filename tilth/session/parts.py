@@ -16,7 +16,6 @@ from functools import cache
 from pathlib import Path
 
 from tilth.base.clock import SystemClock
-from tilth.base.errors import UserError
 from tilth.base.safe_text import inert
 from tilth.config.project import ProjectFacts, find_project
 from tilth.config.secrets import Mask
@@ -61,7 +60,7 @@ from tilth.task.bench import Bench, RunContext, Tools
 from tilth.task.budget import Meter
 from tilth.task.evidence_record import EvidenceRecord
 from tilth.task.words import Words
-from tilth.tools import Toolbox, find_ruff
+from tilth.tools import Toolbox, find_ruff, require_ruff
 
 # Where the clean configuration of the repository stands in the scratch directory.
 GIT_CONFIG = "repository-config"
@@ -369,14 +368,6 @@ def _rules_of(memory: SessionState) -> Rules | None:
 def read_facts(source: SourceRepo, base: str) -> ProjectFacts:
     """Read what the repository says about itself, from the commit the session began from."""
     return find_project(lambda name: trees.read(source, base, name))
-
-
-def require_ruff() -> Path:
-    """Give Tilth's own ruff."""
-    found = find_ruff()
-    if found is None:
-        raise UserError("ruff is missing from Tilth's own installation; install Tilth again")
-    return found
 
 
 def cores_here() -> int:

@@ -116,7 +116,8 @@ def _only_here(workspace: Workspace | None) -> Iterator[str]:
 def _lanes(directory: Path, workspace: Workspace | None) -> tuple[Path, ...]:
     """Name the worktrees of a session that was worked on with several jobs."""
     folder = directory / "workspaces"
-    there = set(folder.iterdir()) if folder.is_dir() else set()
+    # Beside them may lie what a kill left of a file that was being written.
+    there = {path for path in folder.iterdir() if path.is_dir()} if folder.is_dir() else set()
     known = registered_below(workspace.source, folder) if workspace is not None else ()
     return tuple(sorted(there.union(known)))
 

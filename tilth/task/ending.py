@@ -49,7 +49,7 @@ def halt_of(error: BaseException, *, wished: bool) -> Halt:
         case Interrupted() | KeyboardInterrupt():
             return Halt(StopReason.INTERRUPTED, _BY_THE_USER)
         case CapReached() | ProviderError() if wished:
-            return Halt(StopReason.INTERRUPTED, f"{_BY_THE_USER}; then: {error}")
+            return Halt(StopReason.INTERRUPTED, f"{_BY_THE_USER}; {error}")
         case CapReached():
             return Halt(StopReason(error.reason), str(error))
         case ProviderError():

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from tilth.base.errors import ToolError
+from tilth.base.errors import ToolError, UserError
 from tilth.gate.ruff import options_for
 from tilth.sandbox.confinement import Access, Command, Confinement, Finished, run
 from tilth.task.tool_outcome import HookRun
@@ -104,3 +104,11 @@ def find_ruff() -> Path | None:
         return Path(importlib.import_module("ruff").find_ruff_bin())
     except (ImportError, FileNotFoundError):
         return None
+
+
+def require_ruff() -> Path:
+    """Give Tilth's own ruff; UserError if it is missing."""
+    found = find_ruff()
+    if found is None:
+        raise UserError("ruff is missing from Tilth's own installation; install Tilth again")
+    return found

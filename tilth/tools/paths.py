@@ -10,12 +10,12 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import secrets
 import stat
 from collections.abc import Iterator
 from pathlib import Path
 
 from tilth.base.errors import ToolError
+from tilth.base.failpoint import reach
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -87,14 +87,17 @@ class Enclosure:
     def replace(self, parts: tuple[str, ...], data: bytes) -> bool:
         """Write a file whole or not at all; tell whether it is new.
 
-        A new file takes the old one's place, so a hard link's other end keeps what it had.
+        A new file takes the old one's place, so a hard link's other end keeps what it had. It is
+        written beside the root: what a kill leaves of it never stands among the worktree's files.
         """
         if not parts:
             raise ToolError("the path is the worktree itself: name a file in it")
-        with self._folder(parts[:-1], create=True) as parent:
+        with self._folder(parts[:-1], create=True) as parent, _opened(self.root.parent) as beside:
             mode = _mode_to_keep(parent, parts)
             with _explained(parts):
-                _swap_in(parent, parts[-1], data, mode)
+                draft = _draft(beside, f".{self.root.name}.draft", data, mode)
+                os.replace(draft, parts[-1], src_dir_fd=beside, dst_dir_fd=parent)
+                reach("after putting a file in its place")
         return mode is None
 
     def _relative(self, path: str) -> str:
@@ -146,19 +149,33 @@ def _step(parent: int, parts: tuple[str, ...], *, create: bool) -> int:
         return os.open(parts[-1], _FOLDER, dir_fd=parent)
 
 
-def _swap_in(parent: int, name: str, data: bytes, mode: int | None) -> None:
-    draft = f".{secrets.token_hex(8)}.tmp"
-    descriptor = os.open(draft, _NEW, 0o666, dir_fd=parent)
+@contextlib.contextmanager
+def _opened(directory: Path) -> Iterator[int]:
+    descriptor = os.open(directory, _FOLDER)
     try:
-        with open(descriptor, "wb") as file:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _draft(folder: int, name: str, data: bytes, mode: int | None) -> str:
+    """Write a file that is to be put elsewhere, over what a kill left of an earlier one."""
+    _remove(folder, name)
+    try:
+        with open(os.open(name, _NEW, 0o666, dir_fd=folder), "wb") as file:
             if mode is not None:
                 os.fchmod(file.fileno(), mode)
             file.write(data)
-        os.replace(draft, name, src_dir_fd=parent, dst_dir_fd=parent)
+        reach("before putting a file in its place")
     except BaseException:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(draft, dir_fd=parent)
+        _remove(folder, name)
         raise
+    return name
+
+
+def _remove(folder: int, name: str) -> None:
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(name, dir_fd=folder)
 
 
 def _mode_to_keep(parent: int, parts: tuple[str, ...]) -> int | None:
