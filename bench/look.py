@@ -14,6 +14,7 @@ from bench.quiet import quiet
 
 SESSIONS = 200
 TASKS = 8
+LOG_BYTES = 64 * 1024
 READ = ("checkpoint.json", "prd.json")
 
 
@@ -41,6 +42,8 @@ def make_sessions(place: Path, count: int) -> None:
         directory.mkdir(parents=True)
         for file, content in (("checkpoint.json", _checkpoint(name)), ("prd.json", _prd())):
             (directory / file).write_text(json.dumps(content, indent=2), encoding="utf-8")
+        # Without a log it would be told as broken, which takes another way.
+        (directory / "events.jsonl").write_text(f"{{}}{' ' * LOG_BYTES}\n", encoding="utf-8")
         (directory / "lock").write_text("1\n", encoding="utf-8")
 
 
