@@ -16,14 +16,12 @@ from tilth.gate.shadowing import Importable
 def read_importable(runtime: Runtime, timeout_s: float) -> Importable:
     """Have the names; UserError if the interpreter cannot say them."""
     with open_bare(runtime) as export:
-        script = export.root / "importable.py"
+        script, answered = export.root / "importable.py", export.root / "answered"
         script.write_bytes(Path(importable.__file__).read_bytes())
+        argv = (str(runtime.python), "-I", "-B", str(script), str(answered))
         said = ""
         try:
-            said = export.run((str(runtime.python), "-I", "-B", str(script)), timeout_s).output
-            return Importable.model_validate_json(said)
-        except ToolError as error:
-            raise unable(runtime.python, "say what it can import", error) from error
-        except ValidationError as error:
-            why = said or "it printed nothing"
-            raise unable(runtime.python, "say what it can import", why) from error
+            said = export.run(argv, timeout_s).output
+            return Importable.model_validate_json(answered.read_bytes())
+        except (ToolError, OSError, ValidationError) as error:
+            raise unable(runtime.python, "say what it can import", said or error) from error

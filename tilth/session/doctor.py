@@ -20,18 +20,17 @@ from tilth.config.settings import SandboxChoice, Settings, known_secrets, load
 from tilth.git.command import OLDEST_GIT, base_environment, execute
 from tilth.model.messages import Role
 from tilth.model.reviewers import is_same_model, read_reviewers
-from tilth.sandbox.confinement import Command, environment, run
 from tilth.session.catalog import holder_of, list_sessions
 from tilth.session.doctor_check import Check, Grade
 from tilth.session.lost_log import LostLog, require_log, statuses
 from tilth.session.measured import newest
+from tilth.session.programs import answer_of, said_by
 from tilth.session.session import Session, SessionStatus
 from tilth.tools import find_ruff
 
 OLDEST_PYTHON = (3, 11)
 WARN_BELOW_BYTES = 1_000_000_000
 FAIL_BELOW_BYTES = 100_000_000
-_STARTING_S = 30.0
 
 
 def examine(
@@ -100,7 +99,7 @@ def _ruff(environ: Mapping[str, str]) -> Check:
     if found is None:
         return Check("ruff", Grade.FAIL, "it did not come with Tilth", "install Tilth again")
     try:
-        said = _said((str(found), "--version"), environ)
+        said = said_by((str(found), "--version"), environ)
     except ToolError as error:
         return Check("ruff", Grade.FAIL, str(error), "install Tilth again")
     return Check("ruff", Grade.PASS, said.removeprefix("ruff "))
@@ -113,22 +112,11 @@ def _python_for_tests(settings: Settings, environ: Mapping[str, str]) -> Iterato
     question = "import pytest; print(pytest.__version__)"
     fix = f"install pytest for {python}, or point TILTH_PYTHON at one that has it"
     try:
-        said = _said((str(python), "-I", "-B", "-c", question), environ)
+        said = answer_of(python, question, environ)
     except ToolError as error:
         yield Check("pytest", Grade.FAIL, f"{whose}: {error}", fix)
     else:
         yield Check("pytest", Grade.PASS, f"{said}, in {whose}")
-
-
-def _said(argv: tuple[str, ...], environ: Mapping[str, str]) -> str:
-    """Start a program that only tells its version."""
-    env = environment(environ, home=Path("/nonexistent"))
-    command = Command(argv=argv, cwd=Path("/"), env=env, timeout_s=_STARTING_S)
-    finished = run(command)
-    if finished.exit_code != 0:
-        last = (finished.output.strip().splitlines() or ["it said nothing"])[-1]
-        raise ToolError(f"exit {finished.exit_code}: {last}")
-    return finished.output.strip()
 
 
 def _settings(settings: Settings, environ: Mapping[str, str]) -> Iterator[Check]:

@@ -1,7 +1,8 @@
 """Readiness: what stands between the user and a good night, said before it begins.
 
-The models are tried, and what weakens the night or may end it early is said in one line. Nothing
-here stops a run but a model that can never answer.
+The models and the Python for the tests are tried, and what weakens the night or may end it early is
+said in one line. Nothing here stops a run but a model that can never answer and a name that is no
+Python.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from tilth.session.measured import figures
 from tilth.session.night import last_suite_s
 from tilth.session.parts import Parts
 from tilth.session.ping import needed, ping
+from tilth.session.programs import require_python
 
 LITTLE_DISK_BYTES = 10_000_000_000
 SLOW_SUITE_S = 20.0
@@ -70,8 +72,11 @@ def hindrances(ground: Ground) -> Iterator[str]:
 
 
 def look_ahead(parts: Parts, plan: Plan, tests: Iterable[str], *, pings: bool) -> None:
-    """Try every model the plan needs, and say what stands in the way."""
+    """Try the Python that was named and every model the plan needs; say what stands in the way."""
     frontend, clock = parts.frontend, parts.schedule.clock
+    if python := parts.settings.python:
+        runs_seeds = SEED_RUN not in parts.facts.defaults_left_out
+        require_python(python, parts.command_environ, pytest=runs_seeds)
     if pings:
         for each in needed(parts.settings, {**parts.panel.by_name, **parts.panel.others}):
             ping(each, frontend.interrupt, clock, frontend.tell)

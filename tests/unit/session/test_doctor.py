@@ -120,6 +120,11 @@ def test_a_missing_git_and_a_python_without_pytest_fail(
     assert "TILTH_PYTHON" in pytest_check.fix
 
 
+def test_a_program_that_says_nothing_is_no_python(shelf: Shelf) -> None:
+    [found] = named(checks(shelf, TILTH_PYTHON="/bin/true"), "pytest")
+    assert (found.grade, found.found) == (Grade.FAIL, "TILTH_PYTHON: /bin/true said nothing")
+
+
 def test_settings_that_cannot_be_read_fail_one_line_each(shelf: Shelf) -> None:
     found = checks(shelf, TILTH_MAX_TOKENS="many", TILTH_MAX_COST_USD="-1")
     bad = named(found, "settings")

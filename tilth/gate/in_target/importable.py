@@ -1,6 +1,6 @@
 """The names that the target's interpreter can import without the project: its library and packages.
 
-Run by path; it prints one JSON document. It imports none of them.
+Run by path; it writes one JSON document into the file it is given. It imports none of them.
 """
 
 from __future__ import annotations
@@ -12,12 +12,13 @@ import sys
 _SUFFIXES = (".py", ".so", ".pyd")
 
 
-def main() -> None:
-    """Print the names of the standard library and of what is installed."""
+def main(answer: str) -> None:
+    """Write down the names of the standard library and of what is installed."""
     installed = {name for place in sys.path for name in _names(place)}
     library = getattr(sys, "stdlib_module_names", None) or _older_library()
     found = {"library": sorted(library), "installed": sorted(installed - set(library))}
-    sys.stdout.write(json.dumps(found))
+    with open(answer, "w") as file:
+        json.dump(found, file)
 
 
 def _older_library() -> set[str]:
@@ -40,4 +41,4 @@ def _names(place: str) -> list[str]:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1])
