@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from support.commands import start
 from support.flow_site import Run, accept, read_lines, solve, submit
 from support.session_files import snapshot
 from support.words import Endpoint, Killed, command, during, light_endpoint, played
@@ -138,3 +139,20 @@ def test_bare_tilth_and_doctor_advise_no_resume(endpoint: Endpoint, said: str) -
     assert said in doctor
     assert "put the file back" in doctor
     assert "tilth resume" not in bare + doctor
+
+
+@pytest.mark.parametrize("said", list(LOSSES)[:3])
+def test_a_run_of_the_same_plan_offers_no_resume_and_says_why_it_begins_beside_it(
+    endpoint: Endpoint, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    session = stopped(endpoint).session
+    LOSSES[said](session / "events.jsonl")
+    capsys.readouterr()
+    endpoint.script = played(worker=[solve(1), submit(1)], evaluator=[accept()])
+    environ = endpoint.site.environ(endpoint.server.url)
+    assert start(endpoint.site.bundle(1), endpoint.site.repo, {}, environ=environ) == 0
+    assert endpoint.site.session() != session
+    [told] = [line for line in capsys.readouterr().err.splitlines() if "passed over" in line]
+    assert told.startswith(f"note: session {session.name} of this PRD is passed over: ")
+    assert said in told
+    assert "put the file back" in told

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from tilth.base.clock import Clock, SystemClock, stamp
-from tilth.base.errors import UserError
+from tilth.base.errors import CorruptSession, UserError
 from tilth.config.settings import Settings, load
 from tilth.git import trees
 from tilth.git.merging import require_merging
@@ -27,6 +27,7 @@ from tilth.session.catalog import (
 )
 from tilth.session.fence import Fence
 from tilth.session.frontend import Frontend
+from tilth.session.lost_log import LostLog, require_log, statuses
 from tilth.session.models import choose_reviewers, require_endpoints
 from tilth.session.night import Schedule
 from tilth.session.parts import Parts, open_parts, read_facts
@@ -141,7 +142,9 @@ def _offer(
 ) -> str | None:
     """Offer a session of the same PRD and repository that could go on; None means a new one."""
     same = [
-        session for session in resumable_sessions(settings) if _is_same(session, bundle, source)
+        session
+        for session in resumable_sessions(settings)
+        if _is_same(session, bundle, source) and not _is_lost(session, frontend)
     ]
     if not same:
         _refuse_running_twin(settings, bundle, source)
@@ -153,6 +156,18 @@ def _offer(
     choices = [*(f"resume {session.id}" for session in same), "start afresh beside it"]
     chosen = frontend.pick(f"{said}.", choices)
     return same[chosen].id if chosen < len(same) else None
+
+
+def _is_lost(session: Session, frontend: Frontend) -> bool:
+    """Tell whether a resume would be refused for the session's log, and say so to the person."""
+    try:
+        require_log(session.log_path, session.checkpoint, statuses(session))
+    except LostLog as error:
+        frontend.tell(f"note: session {session.id} of this PRD is passed over: {error}")
+        return True
+    except CorruptSession:
+        pass  # A resume says what it is, and may mend it.
+    return False
 
 
 def _is_same(session: Session, bundle: Bundle, source: SourceRepo) -> bool:
