@@ -49,13 +49,14 @@ _WHY_NOT = {
 class SuiteRecord(Value):
     """Hold what a project's own tests did on one tree, or why they are not run.
 
-    `passed` are the functions that passed, by their file; `replaced` are the parts of pytest that
-    the project itself replaces there.
+    `passed` are the functions that passed, by their file, `cases` how often those did that are run
+    several times; `replaced` are the parts of pytest that the project itself replaces there.
     """
 
     tree: str
     red: tuple[str, ...] = ()
     passed: Mapping[str, tuple[str, ...]] = {}
+    cases: Mapping[str, int] = {}
     replaced: tuple[str, ...] = ()
     not_run: NotRun | None = None
 

@@ -47,7 +47,7 @@ from tilth.gate.shadowing import Importable, has_new_names, shadows
 from tilth.gate.steering_changes import Span, earlier_steering, steering_of
 from tilth.gate.suite import SUITE, Suite, kept_report
 from tilth.gate.suppressions import suppressions
-from tilth.gate.tampering import key_notes, shortened, tampering_notes
+from tilth.gate.tampering import key_notes, tampering_notes
 from tilth.gate.unseen import CONTEXT_FILES, unseen_notes
 from tilth.git.changes import is_cut
 from tilth.sandbox.confinement import Access, Confinement, Finished
@@ -140,7 +140,7 @@ class Gate:
         proof = self._open(task, plan, base, tree)
         overlay = proof.overlay
         reports = [_broken(overlay)] if overlay.broken else []
-        edited: tuple[str, ...] = ()
+        tested: tuple[str, ...] = ()
         if self._is_default(RUFF) or self._is_default(PYTEST):
             reports += self._default_reports(proof, baseline)
         reports += [
@@ -148,16 +148,14 @@ class Gate:
             for named in self._facts.validators
         ]
         if all(report.passed for report in reports):
-            suite, edited = self._suite_after(proof, baseline)
+            suite, tested = self._suite_after(proof, baseline)
             reports += suite
         steering = self._steering(proof, plan, baseline, reports)
         return Validation(
             reports=tuple(reports),
             tampered=tuple(tampering.path for tampering in overlay.tampered),
             # A path or a line that is quoted in a note hides nothing there either.
-            notes=tuple(
-                map(escaped_line, (*steering.notes, *self._notes(proof), *shortened(edited)))
-            ),
+            notes=tuple(map(escaped_line, (*steering.notes, *self._notes(proof), *tested))),
             steering=steering,
         )
 
@@ -330,10 +328,10 @@ class Gate:
         suite, known = self._suite(), before.suite
         if suite is None or known is None or known.not_run is not None:
             return [], ()
-        report = suite.on_tree(proof, known)
+        report, notes = suite.on_tree(proof, known)
         if report.suite is not None:
             self._suites[proof.tree] = report.suite
-        return [report], suite.edited(proof)
+        return [report], (*notes, *suite.edited(proof, known))
 
     def _ruff(self, export: Export, proof: Proof) -> tuple[Finished, tuple[Violation, ...] | None]:
         finished, found = run_ruff(export, self._timeout_s)

@@ -1,25 +1,39 @@
 """The project's own tests, as its configuration collects them: none may fail that passed before.
 
 They are run once on a base and kept by its tree. A failure that is new is run again on both trees
-and counts only if it is red twice here and green there. Seed tests are left out: they have a run of
-their own.
+and counts only if it is red twice here and green there, or the change brings the test itself. Seed
+tests are left out: they have a run of their own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable
+from collections.abc import Collection, Container, Iterable, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
+from tilth.gate.base_tests import (
+    STILL_PASSES,
+    fewer_cases,
+    file_of,
+    holds,
+    is_held,
+    lost_doctests,
+    lost_tests,
+    passed_cases,
+    passed_functions,
+    passes,
+    standing,
+)
 from tilth.gate.export import Runtime, open_export
-from tilth.gate.findings import NotRun, SuiteRecord, ValidatorReport
+from tilth.gate.findings import NodeResult, NotRun, SuiteRecord, ValidatorReport
 from tilth.gate.hooks import permitted_hooks
 from tilth.gate.overlay import Overlay
 from tilth.gate.passing import PytestRun, run_faults, unforgiven
-from tilth.gate.pristine import function_of
 from tilth.gate.pytest_run import PytestEnd, run_pytest
 from tilth.gate.reports import more, no_report, report_of
 from tilth.gate.seed_proof import Proof
 from tilth.gate.steering import is_test_file
+from tilth.gate.tampering import shortened
 from tilth.sandbox.confinement import Finished
 
 SUITE = "suite"
@@ -27,6 +41,13 @@ _MOST_LINES = 100
 _MOST_AGAIN = 50
 _NO_TESTS = 5
 _ENDED_BADLY = (2, 3, 4)
+
+
+class Tried(NamedTuple):
+    """Hold how the tests went on a tree, and what is no failure and yet to be told."""
+
+    report: ValidatorReport
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -51,20 +72,25 @@ class Suite:
             return _not_run(NotRun.NOT_COLLECTED, tree, end.finished)
         return _with_record(_counted(end, end.run, []), end.run, tree)
 
-    def on_tree(self, proof: Proof, before: SuiteRecord) -> ValidatorReport:
+    def on_tree(self, proof: Proof, before: SuiteRecord) -> Tried:
         """See whether any test fails on the tree that did not fail on the base."""
         end = self._run(proof, proof.tree)
         if end.run is None:
             said = f"{no_report(SUITE, end.finished, self.timeout_s)}\n{end.finished.output}"
-            return report_of(SUITE, False, end.finished, said)
+            return Tried(report_of(SUITE, False, end.finished, said))
         faults = run_faults(end.run, _replaceable(proof, before, end.run))
-        changed = {change.path for change in proof.trees.changes}
-        lost = lost_tests(before, end.run, changed)
-        red = {**unforgiven(_red(end.run), before.red), **lost}
-        steady = self._steady(proof, red) if red and not faults else red
+        edited = _edited(proof)
+        red = {**unforgiven(_red(end.run), before.red), **lost_tests(before, end.run, edited)}
+        steady = self._steady(proof, red, before) if red and not faults else red
         lines = [*faults, *steady.values(), *_others(red, steady)]
         report = _counted(end, end.run, lines, passed=not faults and not steady)
-        return report if proof.overlay.tampered else _with_record(report, end.run, proof.tree)
+        fewer = fewer_cases(before, end.run, edited)
+        notes = (*shortened(fewer), *shortened(lost_doctests(before, end.run, edited)))
+        if proof.overlay.tampered:
+            return Tried(report, notes)
+        # A whim is not kept for what the tree is: later tasks are measured by that.
+        settled = _passing(end.run, red.keys() - steady.keys())
+        return Tried(_with_record(report, settled, proof.tree), notes)
 
     def on_tip(self, proof: Proof, tree: str, first: SuiteRecord) -> ValidatorReport:
         """See whether any test fails at the end that did not when the session began."""
@@ -73,16 +99,17 @@ class Suite:
             said = f"{no_report(SUITE, end.finished, self.timeout_s)}\n{end.finished.output}"
             return report_of(SUITE, False, end.finished, said)
         red = unforgiven(_red(end.run), first.red)
-        files = tuple(dict.fromkeys(node.partition("::")[0] for node in red))[:_MOST_AGAIN]
-        again = self._run(proof, proof.tree, files).run if red else None
-        steady = {node: why for node, why in red.items() if again is None or node in _red(again)}
+        files = _first_files(red)
+        alone = self._run(proof, proof.tree, files).run if red else None
+        again = self._red_again(proof, red, dict.fromkeys(files, alone))
+        steady = {node: why for node, why in red.items() if node in again}
         report = _counted(end, end.run, list(steady.values()), passed=not steady)
-        return _with_record(report, end.run, tree)
+        return _with_record(report, _passing(end.run, red.keys() - again), tree)
 
-    def edited(self, proof: Proof) -> tuple[str, ...]:
+    def edited(self, proof: Proof, before: SuiteRecord) -> tuple[str, ...]:
         """Name the tests of the base that were changed or deleted, and whether they still pass."""
-        changes = {c.path: c.status for c in proof.trees.changes if c.status != "A"}
-        files = [path for path in changes if is_test_file(path) and not proof.seeds.is_any(path)]
+        changes = _edited(proof)
+        files = [path for path in changes if holds(path, before) and not proof.seeds.is_any(path)]
         old = {path: content for path in files if (content := proof.trees.read_base(path))}
         if not old:
             return ()
@@ -90,24 +117,37 @@ class Suite:
             update={"places": {**_overlay(proof).places, **proof.overlay.support, **old}}
         )
         end = self._run_with(restored, proof, proof.tree, tuple(old))
-        return tuple(
-            f"{path}: a test of the base that was {_DID[changes[path]]}; {_still(path, end.run)}"
-            for path in old
+        told = {path: standing(path, end.run, before) for path in old}
+        # Of a flood those come first that speak against the change.
+        return shortened(
+            [
+                f"{path}: a test of the base that was {_DID[changes[path]]}; {told[path]}"
+                for path in sorted(told, key=lambda path: told[path] == STILL_PASSES)
+            ]
         )
 
-    def _steady(self, proof: Proof, red: dict[str, str]) -> dict[str, str]:
-        """Keep the failures that are no whim: red once more here, and green on the base."""
-        files = tuple(dict.fromkeys(node.partition("::")[0] for node in red))[:_MOST_AGAIN]
+    def _steady(self, proof: Proof, red: dict[str, str], before: SuiteRecord) -> dict[str, str]:
+        """Keep the failures that are no whim: red once more here, and not red on the base."""
+        files = _first_files(red)
+        alone = self._run(proof, proof.tree, files).run
         there = tuple(path for path in files if path in proof.trees.base_files)
-        if not there:
-            return {}
-        again = self._run(proof, proof.tree, files).run
-        base = self._run(proof, proof.base, there).run
-        return {
-            node: why
-            for node, why in red.items()
-            if not _passed(node, again) and _passed(node, base)
-        }
+        base = self._run(proof, proof.base, there).run if there else PytestRun(status=0)
+        # Of a flood of red files those beyond the first are measured by the run that is known.
+        known = dict.fromkeys(files, base)
+        held = [node for node in red if is_held(node, known.get(file_of(node)), before)]
+        again = self._red_again(proof, held, dict.fromkeys(files, alone))
+        return {node: why for node, why in red.items() if node in again}
+
+    def _red_again(
+        self, proof: Proof, red: Collection[str], alone: Mapping[str, PytestRun | None]
+    ) -> frozenset[str]:
+        """Give those that were red once more by themselves, or are so in the whole run again."""
+        found = {node for node in red if not passes(node, alone.get(file_of(node)))}
+        if len(found) < len(red):
+            # Code that keeps a state fails only after the tests that come before it.
+            whole = self._run(proof, proof.tree).run
+            found |= {node for node in red if not passes(node, whole)}
+        return frozenset(found)
 
     def _run(self, proof: Proof, tree: str, files: tuple[str, ...] = ()) -> PytestEnd:
         return self._run_with(_overlay(proof, tree), proof, tree, files)
@@ -133,29 +173,6 @@ def kept_report(known: SuiteRecord, first: SuiteRecord) -> ValidatorReport:
         duration_ms=0,
         suite=known,
     )
-
-
-def passed_functions(run: PytestRun) -> dict[str, tuple[str, ...]]:
-    """Give the test functions of which at least one test passed, by their file."""
-    found: dict[str, dict[str, None]] = {}
-    for result in run.results:
-        if result.ending == "passed":
-            path = result.node.partition("::")[0]
-            found.setdefault(path, {})[function_of(result.node)] = None
-    return {path: tuple(functions) for path, functions in found.items()}
-
-
-def lost_tests(before: SuiteRecord, run: PytestRun, changed: Container[str]) -> dict[str, str]:
-    """Name the tests that passed and neither pass nor fail now, their file being untouched."""
-    passed, red = passed_functions(run), _red(run)
-    failed = {(node.partition("::")[0], function_of(node)) for node in red}
-    return {
-        f"{path}::{name}": f"{path}::{name}: passed on the base, is skipped or gone here"
-        for path, names in before.passed.items()
-        if path not in changed and path not in red
-        for name in names
-        if name not in passed.get(path, ()) and (path, name) not in failed
-    }
 
 
 _DID = {"M": "edited", "T": "edited", "D": "deleted"}
@@ -191,14 +208,28 @@ def _red(run: PytestRun) -> dict[str, str]:
     return {result.node: result.line() for result in run.results if result.is_red}
 
 
-def _passed(node: str, run: PytestRun | None) -> bool:
-    """Tell whether a test, or every test of a file that no longer loads, passed in a run."""
-    if run is None:
-        return False
-    below = [
-        r for r in run.results if r.node == node or r.node.startswith((f"{node}::", f"{node}["))
-    ]
-    return any(r.ending == "passed" for r in below) and not any(r.is_red for r in below)
+def _first_files(red: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(map(file_of, red)))[:_MOST_AGAIN]
+
+
+def _passing(run: PytestRun, nodes: Container[str]) -> PytestRun:
+    """Give a run in which these tests passed: they did when they were run again."""
+    results = (
+        NodeResult(node=result.node, ending="passed") if result.node in nodes else result
+        for result in run.results
+    )
+    return run.model_copy(update={"results": tuple(results)})
+
+
+def _edited(proof: Proof) -> dict[str, str]:
+    """Give how the files of the base were changed: their content, not their mode alone."""
+    trees = proof.trees
+    return {
+        change.path: change.status
+        for change in trees.changes
+        if change.status in ("D", "T")
+        or (change.status == "M" and trees.read_base(change.path) != trees.read_tree(change.path))
+    }
 
 
 def _others(red: Iterable[str], steady: Iterable[str]) -> list[str]:
@@ -206,16 +237,7 @@ def _others(red: Iterable[str], steady: Iterable[str]) -> list[str]:
     other = [node for node in red if node not in set(steady)]
     if not other:
         return []
-    return [f"red, but new, unsteady or red on the base too: {', '.join(other[:20])}"]
-
-
-def _still(path: str, run: PytestRun | None) -> str:
-    if run is None:
-        return "its base version could not be run on this tree"
-    red = [r.node for r in run.results if r.is_red and r.node.partition("::")[0] == path]
-    if red:
-        return f"its base version FAILS on this tree: {', '.join(red[:10])}"
-    return "its base version still passes on this tree"
+    return [f"red, but unsteady or not green on the base either: {', '.join(other[:20])}"]
 
 
 def _counted(
@@ -228,7 +250,11 @@ def _counted(
 
 def _with_record(report: ValidatorReport, run: PytestRun, tree: str) -> ValidatorReport:
     record = SuiteRecord(
-        tree=tree, red=tuple(_red(run)), passed=passed_functions(run), replaced=run.interference
+        tree=tree,
+        red=tuple(_red(run)),
+        passed=passed_functions(run),
+        cases=passed_cases(run),
+        replaced=run.interference,
     )
     return report.model_copy(update={"suite": record})
 

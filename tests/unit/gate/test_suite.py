@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from tilth.gate.base_tests import lost_tests, passed_functions
 from tilth.gate.findings import NodeResult, SuiteRecord
 from tilth.gate.passing import PytestRun
-from tilth.gate.suite import kept_report, lost_tests, passed_functions
+from tilth.gate.suite import kept_report
 
 
 def ran(**endings: str) -> PytestRun:
