@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 from support import demo_script
-from support.warm_start import warm_python
+from support.warm_start import warm_python, with_warm_gate
 
 from tilth.base.errors import UserError
 from tilth.config.settings import SandboxChoice
@@ -96,7 +96,7 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shown]:
 
 def test_the_recording_goes_the_way_its_script_goes_today() -> None:
     kept = demo_script.essence(material.RECORDING.read_text("utf-8"))
-    made = demo_script.essence(demo_script.record())
+    made = demo_script.essence(demo_script.record(with_warm_gate))
     assert demo_script.first_change(kept, made) is None, AGAIN
     assert len(kept) == len(made), AGAIN
 

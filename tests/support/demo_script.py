@@ -14,7 +14,7 @@ import json
 import re
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,6 @@ sys.path.insert(0, str(ROOT / "tests"))
 
 from support.commands import start  # noqa: E402
 from support.messages_api import Answer, MessagesServer, Request, call, say  # noqa: E402  # tests/ is no package
-from support.warm_start import with_warm_gate  # noqa: E402
 from tilth.demo.material import RECORDING, lay_out_bundle, lay_out_project  # noqa: E402
 
 WORKER, EVALUATOR = "claude-sonnet-5-5", "claude-opus-5-5"
@@ -204,8 +203,11 @@ class Endpoint:
         return answer.but(usage=usage)
 
 
-def record() -> str:
-    """Run the demo's PRD against the script and give its log, free of this machine."""
+def record(gate: Callable[[dict[str, str]], dict[str, str]] = dict) -> str:
+    """Run the demo's PRD against the script and give its log, free of this machine.
+
+    `gate` says of the settings how a gate starts: a cold one names no place of its own.
+    """
     with tempfile.TemporaryDirectory() as name, MessagesServer(Endpoint()) as server:
         root = Path(name).resolve()
         source = lay_out_project(root / "invoices")
@@ -219,7 +221,7 @@ def record() -> str:
             "TILTH_SANDBOX": "off",
         }
         with contextlib.redirect_stderr(io.StringIO()) as talk:
-            code = start(bundle, source.root, {}, new=True, environ=with_warm_gate(environ))
+            code = start(bundle, source.root, {}, new=True, environ=gate(environ))
         if code != 0:
             raise RuntimeError(f"the demo's run ended with {code}:\n{talk.getvalue()}")
         [log] = (root / "home" / "sessions").glob("*/events.jsonl")
