@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import secrets
 import stat
 from collections.abc import Iterator
 from pathlib import Path
@@ -95,8 +96,15 @@ class Enclosure:
         with self._folder(parts[:-1], create=True) as parent, _opened(self.root.parent) as beside:
             mode = _mode_to_keep(parent, parts)
             with _explained(parts):
-                draft = _draft(beside, f".{self.root.name}.draft", data, mode)
-                os.replace(draft, parts[-1], src_dir_fd=beside, dst_dir_fd=parent)
+                try:
+                    name = _free(beside, f".{self.root.name}.draft")
+                    _put(parent, parts[-1], data, mode, draft=(beside, name))
+                except OSError as error:
+                    if error.errno != errno.EXDEV:
+                        raise
+                    # No rename leads into a mount: there the file is drafted where it will stand.
+                    name = f".{secrets.token_hex(8)}.draft"
+                    _put(parent, parts[-1], data, mode, draft=(parent, name))
                 reach("after putting a file in its place")
         return mode is None
 
@@ -158,19 +166,29 @@ def _opened(directory: Path) -> Iterator[int]:
         os.close(descriptor)
 
 
-def _draft(folder: int, name: str, data: bytes, mode: int | None) -> str:
-    """Write a file that is to be put elsewhere, over what a kill left of an earlier one."""
-    _remove(folder, name)
+def _free(folder: int, name: str) -> str:
+    """Clear a name of what a kill left under it; where a directory has it, give another."""
     try:
-        with open(os.open(name, _NEW, 0o666, dir_fd=folder), "wb") as file:
+        _remove(folder, name)
+    except (IsADirectoryError, PermissionError):  # The second is what some systems say of one.
+        return f"{name}-{secrets.token_hex(8)}"
+    return name
+
+
+def _put(parent: int, name: str, data: bytes, mode: int | None, *, draft: tuple[int, str]) -> None:
+    """Write a draft and put it in its place; nothing is left of one that fails."""
+    folder, drafted = draft
+    descriptor = os.open(drafted, _NEW, 0o666, dir_fd=folder)
+    try:
+        with open(descriptor, "wb") as file:
             if mode is not None:
                 os.fchmod(file.fileno(), mode)
             file.write(data)
         reach("before putting a file in its place")
+        os.replace(drafted, name, src_dir_fd=folder, dst_dir_fd=parent)
     except BaseException:
-        _remove(folder, name)
+        _remove(folder, drafted)
         raise
-    return name
 
 
 def _remove(folder: int, name: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import tracemalloc
@@ -10,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from tilth.base import failpoint
 from tilth.model.messages import ToolCall
 from tilth.sandbox.confinement import Access, Unconfined
 from tilth.tools import Toolbox, ToolOutcome
@@ -201,10 +203,61 @@ def test_a_replaced_file_keeps_its_mode(tmp_path: Path) -> None:
     assert stat.S_IMODE(script.stat().st_mode) == 0o751
 
 
-def test_writing_leaves_no_draft_behind_even_when_it_fails(tmp_path: Path) -> None:
-    (tmp_path / "sub").mkdir()
+def test_writing_leaves_no_draft_behind_even_when_it_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = tmp_path / "worktree"
+    (root / "sub").mkdir(parents=True)
 
-    assert call(tmp_path, "write_file", path="sub", content="x").is_error
-    assert call(tmp_path, "write_file", path="y" * 300, content="x").is_error
-    assert not call(tmp_path, "write_file", path="ok", content="x").is_error
-    assert sorted(os.listdir(tmp_path)) == ["ok", "sub"]
+    assert call(root, "write_file", path="sub", content="x").is_error
+    assert call(root, "write_file", path="y" * 300, content="x").is_error
+    assert not call(root, "write_file", path="ok", content="x").is_error
+    # A directory that takes the file's place once the draft is written fails the replace itself.
+    monkeypatch.setattr(failpoint, "_armed", [lambda _: (root / "late").mkdir()])
+    assert call(root, "write_file", path="late", content="x").is_error
+    assert sorted(os.listdir(root)) == ["late", "ok", "sub"]
+    assert os.listdir(tmp_path) == ["worktree"]
+
+
+def test_what_a_kill_left_of_a_draft_is_cleared_away(tmp_path: Path) -> None:
+    root = tmp_path / "worktree"
+    root.mkdir()
+    (tmp_path / ".worktree.draft").write_text("half")
+
+    assert not call(root, "write_file", path="a.txt", content="x").is_error
+    assert os.listdir(tmp_path) == ["worktree"]
+
+
+def test_a_directory_in_the_drafts_place_keeps_no_file_from_being_written(tmp_path: Path) -> None:
+    root = tmp_path / "worktree"
+    root.mkdir()
+    (tmp_path / ".worktree.draft").mkdir()
+
+    assert call(root, "write_file", path="a.txt", content="x").content == "created a.txt (1 line)"
+    assert sorted(os.listdir(tmp_path)) == [".worktree.draft", "worktree"]
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_a_file_on_a_mount_of_its_own_is_drafted_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fails: bool
+) -> None:
+    root = tmp_path / "worktree"
+    (root / "mounted").mkdir(parents=True)
+    real = os.replace
+
+    def across(source: str, target: str, *, src_dir_fd: int, dst_dir_fd: int) -> None:
+        """Rename as the system does where every folder is a mount."""
+        if not os.path.samestat(os.fstat(src_dir_fd), os.fstat(dst_dir_fd)):
+            raise OSError(errno.EXDEV, "Invalid cross-device link")
+        if fails:
+            raise OSError(errno.EROFS, "Read-only file system")
+        real(source, target, src_dir_fd=src_dir_fd, dst_dir_fd=dst_dir_fd)
+
+    monkeypatch.setattr(os, "replace", across)
+
+    outcome = call(root, "write_file", path="mounted/a.txt", content="x")
+
+    told = "mounted/a.txt: read-only file system" if fails else "created mounted/a.txt (1 line)"
+    assert outcome.content == told
+    assert os.listdir(root / "mounted") == ([] if fails else ["a.txt"])
+    assert os.listdir(tmp_path) == ["worktree"]
