@@ -222,14 +222,25 @@ def test_a_changed_worker_model_starts_anew_and_says_so(site: Site, endpoint: En
     assert len(second.asked("worker")[0].body["messages"]) == 1
 
 
-def test_a_lost_worktree_is_rebuilt_from_the_branch(site: Site, endpoint: Endpoint) -> None:
+@pytest.mark.parametrize("link_to", [None, "elsewhere", "nowhere"])
+def test_a_lost_worktree_is_rebuilt_from_the_branch(
+    site: Site, endpoint: Endpoint, tmp_path: Path, link_to: str | None
+) -> None:
     endpoint.run(site.bundle(1), worker=[solve(1)])
-    shutil.rmtree(site.session() / "workspace")
+    workspace, precious = site.session() / "workspace", tmp_path / "elsewhere" / "precious.txt"
+    shutil.rmtree(workspace)
+    precious.parent.mkdir()
+    precious.write_text("mine\n")
+    if link_to:
+        workspace.symlink_to(tmp_path / link_to)
     second = endpoint.resume(worker=[solve(1) + submit(1)], evaluator=[accept()])
     assert second.code == 0
     (resumed,) = second.of("session_resume")
     assert (resumed["worktree_lost"], resumed["fresh_reason"]) == (True, "worktree_lost")
     assert resumed["notes"] == []
+    assert workspace.is_dir()
+    assert not workspace.is_symlink()
+    assert list(precious.parent.iterdir()) == [precious]
 
 
 def test_a_deleted_branch_is_refused_with_the_command_that_brings_it_back(

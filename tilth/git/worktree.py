@@ -36,7 +36,8 @@ class Worktree:
 
     def registration(self) -> Path | None:
         """Find the directory in which the repository keeps this worktree's state."""
-        mine = os.path.join(os.path.realpath(self.path), ".git")
+        # Never by where a link in the worktree's place leads: that is somebody else's.
+        mine = os.path.join(os.path.realpath(self.path.parent), self.path.name, ".git")
         with suppress(FileNotFoundError):
             for entry in sorted((self._source.git_dir / "worktrees").iterdir()):
                 with suppress(OSError):
@@ -47,8 +48,10 @@ class Worktree:
 
     def is_whole(self) -> bool:
         """Tell whether it is there, registered, and was once filled (only then has it an index)."""
+        if self.path.is_symlink() or not self.path.is_dir():
+            return False
         registration = self.registration()
-        return self.path.is_dir() and registration is not None and (registration / "index").exists()
+        return registration is not None and (registration / "index").exists()
 
     def clear_locks(self) -> None:
         """Remove lock files a killed git left in the registration."""

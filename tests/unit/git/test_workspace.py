@@ -298,6 +298,22 @@ def test_a_lost_worktree_is_rebuilt_from_the_branch(repo: Repo, work: Workspace,
     assert len(list((repo.root / ".git" / "worktrees").iterdir())) == 1
 
 
+def test_a_link_in_the_worktrees_place_is_removed_and_never_where_it_leads(
+    repo: Repo, work: Workspace
+) -> None:
+    other = repo.started("20260102-030405-bbbbbb")
+    shutil.rmtree(work.path)
+    work.path.symlink_to(other.path)
+    assert not work.attached()
+    work.rebuild()
+    assert work.attached()
+    assert not work.path.is_symlink()
+    assert other.attached()
+    assert status(repo, work) == status(repo, other) == ""
+    assert work.remove().registration
+    assert other.attached()
+
+
 def test_a_lost_registration_is_rebuilt_too(repo: Repo, work: Workspace) -> None:
     shutil.rmtree(repo.root / ".git" / "worktrees")
     assert not work.attached()
