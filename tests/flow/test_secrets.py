@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from support.flow_site import Run, Site, accept, git, reject, solution, solve, submit, task, write
 from support.light_gate import light_site, whole_gate
-from support.messages_api import MessagesServer, call, error
+from support.messages_api import MessagesServer, block, call, error
+from support.replays import say_of
 
 from tilth.config.settings import load
 from tilth.show.report_page import report
@@ -89,6 +90,25 @@ def test_a_resumed_session_hides_the_reviewers_keys_in_every_file(site: Site) ->
         "It prints [hidden: 22 characters]."
     ] * 2
     assert holders(run, REVIEWER_KEY) == []
+
+
+def test_a_call_whose_id_holds_a_key_has_one_id_wherever_it_is_named(site: Site) -> None:
+    key = "sk-worker-0123456789abcdef"
+    keyed = block(type="tool_use", id=key, name="bash", input={"command": "true"})
+    run = site.run(
+        site.bundle(1),
+        worker=[keyed, keyed, solve(1) + submit(1)],
+        evaluator=[accept()],
+        TILTH_API_KEY=key,
+    )
+    assert run.code == 0
+    blocks = [each for said in run.asked("worker")[2].body["messages"] for each in said["content"]]
+    ids = ["[hidden: 26 characters]", "[hidden: 26 characters]_2"]
+    assert [each["id"] for each in blocks if each["type"] == "tool_use"] == ids
+    assert [each["tool_use_id"] for each in blocks if each["type"] == "tool_result"] == ids
+    assert [payload["call_id"] for payload in run.of("tool_result")[:2]] == ids
+    assert not [request for request in run.requests if key.encode() in request.raw]
+    assert say_of(site, TILTH_API_KEY=key)[0] == 0
 
 
 @pytest.mark.parametrize("resumed", [False, True])

@@ -136,6 +136,14 @@ class Turn(Value):
             if block.get("type") == "tool_use"
         )
 
+    def named_as(self, content: Sequence[Block]) -> Turn:
+        """Give the turn with the ids its calls have in the same content as it is sent back."""
+        named = (
+            {**block, "id": sent["id"]} if block.get("type") == "tool_use" else block
+            for block, sent in zip(self.content, content, strict=True)
+        )
+        return self.model_copy(update={"content": tuple(named)})
+
     @property
     def was_cut(self) -> bool:
         """Tell whether the answer ended for want of room; its tool calls may be half written."""

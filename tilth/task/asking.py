@@ -22,7 +22,16 @@ from tilth.log.events import (
     PromptAssembled,
 )
 from tilth.model.caching import CacheTrail
-from tilth.model.messages import Block, Conversation, Model, OnRetry, RetryNotice, Turn
+from tilth.model.messages import (
+    Block,
+    Conversation,
+    Model,
+    OnRetry,
+    RetryNotice,
+    Turn,
+    call_ids,
+    with_new_ids,
+)
 from tilth.task.budget import CapReading, Caps, Meter, readings
 from tilth.task.night import UNTIL
 from tilth.task.quota_wait import Sleeper, go_on_waiting, wait_for_quota
@@ -93,8 +102,7 @@ def ask(account: Account, model: Model, conversation: Conversation, emit: Emit) 
                 fix = f"nothing is left to leave out: {_MORE_ROOM}"
                 raise ProviderError(f"{error}; {fix}") from error
     _watch_cache(account, conversation, turn, emit)
-    # Recorded and sent back without keys; the tools get what the model wrote.
-    content = tuple(account.mask.data(list(turn.content)))
+    content = _masked(account.mask, conversation, turn)
     emit(_record(conversation, turn.model_copy(update={"content": content})))
     conversation.hear(content)
     if turn.was_cut:
@@ -102,7 +110,19 @@ def ask(account: Account, model: Model, conversation: Conversation, emit: Emit) 
     if turn.filled_window:
         # It was cut for want of room, and so would the next one be.
         _trim(conversation, emit)
-    return turn
+    return turn.named_as(content)
+
+
+def _masked(mask: Mask, conversation: Conversation, turn: Turn) -> tuple[Block, ...]:
+    """Give an answer as it is recorded and sent back: without keys.
+
+    The tools get what the model wrote, but for ids: a result has to name its call as it is sent.
+    """
+    content = tuple(mask.data(list(turn.content)))
+    if list(call_ids(content)) == list(call_ids(turn.content)):
+        return content
+    # Two ids may come out of the mask as one.
+    return with_new_ids(content, conversation.call_ids)
 
 
 def check_stop(account: Account, pause_s: float = 0) -> None:
