@@ -249,6 +249,20 @@ def test_a_missing_object_is_an_error(repo: Repo) -> None:
         git.read_objects([repo.head(), "0" * 40])
 
 
+def test_two_repositories_share_no_content_that_is_kept(tmp_path: Path) -> None:
+    one, other = Repo(tmp_path / "one", {"a.txt": "one\n"}), Repo(tmp_path / "other")
+    name = one.git("rev-parse", "HEAD:a.txt").strip()
+    holder, stranger = (Git(repo.root / ".git", repo.root) for repo in (one, other))
+    assert holder.read_objects([name]) == [b"one\n"]
+    with pytest.raises(WorkspaceError, match=f"object {name} is missing"):
+        stranger.read_objects([name])
+    # Once the first has lost it, what was kept is still the first's alone.
+    (one.root / ".git" / "objects" / name[:2] / name[2:]).unlink()
+    assert holder.read_objects([name]) == [b"one\n"]
+    with pytest.raises(WorkspaceError, match=f"object {name} is missing"):
+        stranger.read_objects([name])
+
+
 def test_a_machine_without_git_is_told_to_install_it(
     repo: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
