@@ -15,6 +15,7 @@ from typing import Any, Literal
 from pydantic import ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from tilth.base.errors import Unreadable
+from tilth.base.safe_text import shortened
 from tilth.base.values import Value
 from tilth.contract.tool_arguments import is_nothing, read_arguments, unpacked
 from tilth.model.messages import ToolSpec, Turn
@@ -159,7 +160,7 @@ def parse_verdict(turn: Turn, threshold: int, *, with_probe: bool = False) -> Ve
     if len(calls) != 1:
         raise Unreadable(f"call submit_verdict exactly once; this answer has {len(calls)} calls")
     if calls[0].name != SUBMIT_VERDICT.name:
-        raise Unreadable(f"there is no tool {calls[0].name!r}; call submit_verdict")
+        raise Unreadable(f"there is no tool {shortened(calls[0].name, 100)!r}; call submit_verdict")
     verdict = read_arguments(SUBMIT_VERDICT.name, Verdict, calls[0].arguments)
     if threshold and verdict.score is None:
         raise Unreadable("submit_verdict: score is required, a whole number from 0 to 100")

@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from tilth.base.errors import DiskError, ToolError
+from tilth.base.safe_text import shortened
 from tilth.contract.tool_arguments import in_words
 from tilth.model.messages import ToolCall, ToolSpec
 from tilth.sandbox.confinement import Access, Confinement, Unconfined
@@ -24,6 +25,7 @@ from tilth.tools.lint import Linter
 from tilth.tools.paths import Enclosure, shown
 
 _MAX_PROBLEMS = 5
+_MOST_ECHOED = 100
 _READERS = frozenset({"read_file", "glob", "grep"})
 
 A = TypeVar("A", bound=BaseModel)
@@ -108,7 +110,7 @@ class Toolbox:
 
     def _tool(self, name: str) -> Tool:
         if name not in self._tools:
-            raise ToolError(f"there is no tool {shown(name)}: use one of {', '.join(self._tools)}")
+            raise ToolError(f"there is no tool {_echo(name)}: use one of {', '.join(self._tools)}")
         return self._tools[name]
 
 
@@ -132,11 +134,16 @@ def _read(name: str, model: type[A], arguments: Any) -> A:
 def _problems(error: ValidationError) -> str:
     """Put everything that was wrong with the arguments on one line."""
     problems = [
-        f"{shown('.'.join(map(str, problem['loc'])) or 'arguments')}: {in_words(problem)}"
+        f"{_echo('.'.join(map(str, problem['loc'])) or 'arguments')}: {in_words(problem)}"
         for problem in error.errors(include_url=False, include_input=False)
     ]
     more = len(problems) - _MAX_PROBLEMS
     return "; ".join(problems[:_MAX_PROBLEMS]) + (f"; and {more} more" if more > 0 else "")
+
+
+def _echo(name: str) -> str:
+    """Give a name of a model's for one line; of a long one its beginning."""
+    return shown(shortened(name, _MOST_ECHOED))
 
 
 def _failed(reason: str) -> ToolOutcome:

@@ -105,6 +105,11 @@ def test_a_call_of_another_tool_is_unreadable(name: str) -> None:
     assert repr(name) in refusal(turn(call(ACCEPT, name=name)))
 
 
+def test_of_a_long_name_of_another_tool_only_its_beginning_is_told() -> None:
+    said = refusal(turn(call(ACCEPT, name="n" * 2_000_000)))
+    assert f"there is no tool '{'n' * 99}…'; call" in said
+
+
 @pytest.mark.parametrize("stop", ["max_tokens", "model_context_window_exceeded"])
 def test_an_answer_that_was_cut_is_unreadable_however_whole_it_looks(stop: str) -> None:
     assert "cut off" in refusal(turn(call(ACCEPT), stop_reason=stop))

@@ -108,6 +108,16 @@ def test_an_unknown_tool_is_told_which_there_are(tmp_path: Path, name: str) -> N
     assert "\n" not in outcome.content
 
 
+def test_of_a_long_name_only_its_beginning_is_told(tmp_path: Path) -> None:
+    name = "n" * 2_000_000
+    said = f"{'n' * 99}…"
+    unknown = toolbox(tmp_path).run(call("bash", {}).model_copy(update={"name": name}))
+    argument = toolbox(tmp_path).run(call("bash", {"command": "true", name: 1}))
+
+    assert unknown.content == f"there is no tool {said}: use one of {', '.join(NAMES)}"
+    assert argument.content == f"bash: {said}: is not an argument of this tool"
+
+
 @pytest.mark.parametrize(
     ("name", "arguments"),
     [
