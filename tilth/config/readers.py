@@ -33,6 +33,8 @@ _SWITCHES = {
     "off": False,
 }
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+# They say what is on the wire: any other word in them breaks every request.
+_TRANSPORTS_OWN = frozenset({"connection", "content-length", "host", "transfer-encoding"})
 _VISIBLE_ASCII = re.compile(r"[!-~]+")
 _HEADER_VALUE = re.compile(r"[!-~]([ -~]*[!-~])?")
 
@@ -175,6 +177,9 @@ def _headers(value: Any) -> Any:
             headers = None
     if not isinstance(headers, dict) or not all(_is_header(*item) for item in headers.items()):
         _refuse("must be a JSON object of header names and one-line ASCII values")
+    own = next((name.lower() for name in headers if name.lower() in _TRANSPORTS_OWN), None)
+    if own is not None:
+        _refuse(f"must hold no {own} header: leave it out, the connection sets its own")
     return headers
 
 

@@ -111,3 +111,14 @@ def test_only_what_is_missing_is_asked_for(tmp_path: Path) -> None:
         settings.require_endpoint(Role.WORKER)
     assert str(caught.value).startswith("TILTH_WORKER_MODEL is not set")
     assert "TILTH_API_KEY" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["Content-Length", "transfer-encoding", "HOST", "connection"])
+def test_a_header_that_the_transport_sets_is_refused_by_name(tmp_path: Path, name: str) -> None:
+    headers = f'{{"x-a": "hush-hush", "{name}": "hush-hush"}}'
+    with pytest.raises(BadSetting) as caught:
+        load({}, environment(tmp_path, TILTH_EXTRA_HEADERS=headers))
+    said = f"TILTH_EXTRA_HEADERS must hold no {name.lower()} header: leave it out"
+    assert str(caught.value).startswith(said)
+    assert len(str(caught.value).splitlines()) == 1
+    assert "hush" not in str(caught.value)
