@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from support.flow_site import Run, Site, accept, git, reject, solve, submit, task, write
 from support.light_gate import light_site, whole_gate
-from support.messages_api import call
+from support.messages_api import call, error
 from support.replays import play, say_of, standings
 from support.witness import bears_witness
 from support.words import Endpoint, command, during, played, stopping, wait_for, words_in
@@ -94,6 +94,22 @@ def test_a_stop_is_heard_between_two_tool_calls(site: Site, endpoint: Endpoint) 
     assert run.code == 130
     assert not (run.session / "workspace" / "second.txt").exists()
     wait_for(lambda: bool(stopped))
+
+
+def test_a_stop_while_the_endpoint_refuses_is_no_failure_of_the_endpoint(
+    site: Site, endpoint: Endpoint
+) -> None:
+    stopped: list[subprocess.CompletedProcess[str]] = []
+    refused = error(401, "no such key", "authentication_error")
+    endpoint.script = played(worker=[during(refused, stopping(site, stopped))])
+    run = endpoint.run(site.bundle(1))
+    assert run.code == 130
+    last = run.of("stop")[-1]
+    assert (last["reason"], last["exit_code"]) == ("interrupted", 130)
+    assert "no such key" in last["detail"]
+    assert len(run.asked("worker")) == 1
+    wait_for(lambda: bool(stopped))
+    assert stopped[0].returncode == 0
 
 
 def test_stopping_what_does_not_run_says_so_and_leaves_nothing(
