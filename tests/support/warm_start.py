@@ -19,6 +19,7 @@ import marshal
 import os
 import pkgutil
 import runpy
+import secrets
 import select
 import shutil
 import signal
@@ -36,18 +37,25 @@ from pathlib import Path
 _LOADED_LATE = ("anthropic", "genai_prices.data", "httpcore2", "prompt_toolkit", "rich.markdown")
 _PYTEST = ["-m", "pytest"]
 _PATIENCE_S = 60.0
+# Tells whose a place is: what stands there anew may have the inode of what stood there.
+_TOKEN = "token"
 # Said instead of a size by whoever wants nothing but that the server stays.
 _STAY = bytes(8)
 FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGWINCH)
+# Variables that change nothing here. For any other of Python's own a start is cold, unless it has
+# -I and hears none.
+_HARMLESS = (b"PYTHONDONTWRITEBYTECODE", b"PYTHONUNBUFFERED", b"PYTHON_VERSION", b"PYTHON_SHA256")
 # The program that is started: it asks for a fork, hands over its files and stands for it. It takes
 # modules in C alone: the library's own around them would be more than half of what it costs.
 _CLIENT = """\
 #!{python} -IS
 import _signal, _socket, marshal, posix, sys
 arguments = {first!r} + sys.argv[1:]
-if {flags!r} == arguments[:{count}] and arguments[{count}:][:1] not in (["-c"], ["-m"]):
+changing = [n for n in posix.environ if n[:6] == b"PYTHON" and n not in {harmless!r}]
+script = arguments[{count}:][:1]
+if {flags!r} and {flags!r} == arguments[:{count}] and script and script[0][:1] not in ("", "-"):
     arguments = arguments[{count}:]
-elif {pytest!r} != arguments[arguments[:1] == ["-P"] :][:2] or b"PYTHONPATH" in posix.environ:
+elif {flags!r} and ({pytest!r} != arguments[arguments[:1] == ["-P"] :][:2] or changing):
     posix.execv({python!r}, [{python!r}, *arguments])
 data = marshal.dumps((arguments, posix.getcwd(), posix.environ))
 files = b"".join(file.to_bytes(4, sys.byteorder) for file in (0, 1, 2))
@@ -116,6 +124,7 @@ def _open(
             # Nobody is there, or one that is about to end: what it left is of no use.
             shutil.rmtree(root, ignore_errors=True)
             root.mkdir(mode=0o700)
+            (root / _TOKEN).write_text(secrets.token_hex(), encoding="ascii")
             _lay_out(root, name, flags)
             modules = lay_out_modules(root).parent if lay_out_modules else root
             opener = _start(
@@ -142,7 +151,8 @@ def _link(root: Path) -> socket.socket | None:
 
 @contextlib.contextmanager
 def _alone(root: Path) -> Iterator[None]:
-    with Path(f"{root}.lock").open("w") as lock:
+    """Be alone among all that begin and end here; a lock that is taken cannot be removed safely."""
+    with root.with_name(f"tilth-warm-{os.getuid()}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
@@ -177,6 +187,7 @@ def _lay_out(root: Path, name: str, flags: list[str]) -> None:
             first=first,
             flags=flags,
             count=len(flags),
+            harmless=_HARMLESS,
             pytest=_PYTEST,
             address=str(root / "socket"),
             forwarded=[int(number) for number in FORWARDED],
@@ -350,7 +361,7 @@ def _writer(file: int, errors: str) -> io.TextIOWrapper:
 def main(root: str, modules: str, name: str, *loads: str) -> None:
     """Load what is needed, say so, serve, and leave nothing behind."""
     place = Path(root)
-    own = place.stat().st_ino
+    own = (place / _TOKEN).read_bytes()
     sys.path.insert(0, modules)
     for module in loads:
         importlib.import_module(module)
@@ -366,8 +377,8 @@ def main(root: str, modules: str, name: str, *loads: str) -> None:
         print("ready", flush=True)
         Server(listening, name).serve()
     # Whoever came since found nobody, and may have begun anew in the same place.
-    with _alone(place):
-        if place.exists() and place.stat().st_ino == own:
+    with _alone(place), contextlib.suppress(FileNotFoundError):
+        if (place / _TOKEN).read_bytes() == own:
             shutil.rmtree(place)
 
 
