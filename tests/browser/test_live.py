@@ -89,12 +89,20 @@ def page(kept: Page) -> Iterator[Page]:
     def hear(error: Error) -> None:
         faults.append(str(error))
 
-    with chromium.as_new(kept) as page:
-        page.on("pageerror", hear)
+    with chromium.as_new(kept) as page, chromium.hearing(page, pageerror=hear):
         yield page
-        # What leaving breaks off is no fault of the page.
-        page.remove_listener("pageerror", hear)
     assert faults == []
+
+
+def test_a_fault_in_a_tests_last_moment_is_heard(kept: Page) -> None:
+    faults: list[str] = []
+
+    def hear(error: Error) -> None:
+        faults.append(str(error))
+
+    with chromium.as_new(kept) as page, chromium.hearing(page, pageerror=hear):
+        page.evaluate("{ setTimeout(() => { throw new Error('late'); }); }")
+    assert faults == ["late"]
 
 
 def test_an_event_that_is_appended_appears(running: Running, viewer: Viewer, page: Page) -> None:

@@ -129,11 +129,8 @@ def tab_on(session: str, way: str, page: Page, request: pytest.FixtureRequest) -
         "pageerror": lambda error: tab.faults.append(str(error)),
         "request": lambda asked: tab.asked.append(asked.url),
     }
-    for event, hear in heard.items():
-        page.on(event, hear)
-    yield tab
-    for event, hear in heard.items():
-        page.remove_listener(event, hear)
+    with chromium.hearing(page, **heard):
+        yield tab
     # Whatever a test did: not a word in the console, and not a request to anywhere else.
     own = "/".join(start.split("/")[:3]) + "/"
     assert tab.faults == []

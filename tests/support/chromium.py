@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import importlib.util
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize
@@ -75,3 +75,17 @@ def as_new(page: Page) -> Iterator[Page]:
         # It leaves by itself: a browser that is told to take it away starts a new process for it.
         page.evaluate("location.replace('about:blank')")
         page.wait_for_url("about:blank")
+
+
+@contextmanager
+def hearing(page: Page, **ears: Callable[[Any], object]) -> Iterator[None]:
+    """Hear a page's events until it is left: what leaving breaks off is no fault of its own."""
+    listeners: Any = page
+    for event, ear in ears.items():
+        listeners.on(event, ear)
+    yield
+    # What has happened is told with the next answer of the page, and is lost if nobody waits for
+    # it. A page in the background may draw no frame.
+    page.evaluate("new Promise(done => { requestAnimationFrame(done); setTimeout(done, 1000); })")
+    for event, ear in ears.items():
+        listeners.remove_listener(event, ear)
