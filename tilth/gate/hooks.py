@@ -59,6 +59,12 @@ def takes_over(name: str) -> bool:
     return _split(name)[0] in _IN_PYTESTS_PLACE
 
 
+def of_modules(names: Iterable[str]) -> tuple[str, ...]:
+    """Name the modules of those hooks that a task could be allowed to add, each once."""
+    split = (_split(name) for name in names if not takes_over(name))
+    return tuple(dict.fromkeys(module for _, module in split if module))
+
+
 def deciding(names: Iterable[str]) -> tuple[str, ...]:
     """Word those of the hooks that decide about tests, each with its module."""
     split = (_split(name) for name in names)

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Mapping
 
 from tilth.base.values import Value
 from tilth.gate.findings import NodeResult
-from tilth.gate.hooks import takes_over
+from tilth.gate.hooks import of_modules, takes_over
 from tilth.gate.pristine import Pristine, SeedReading, function_of
 
 _OK, _TESTS_FAILED = 0, 1
@@ -97,6 +97,11 @@ def run_faults(
         faults.append(
             "a hook that can run tests in pytest's place may not be added, whatever a task may "
             "change: use a fixture, or a plugin that is installed"
+        )
+    if modules := of_modules(replaced):
+        faults.append(
+            f"a task that must add or change hooks of {', '.join(modules[:5])} names the file they "
+            "stand in in the plan, in its `may_change`"
         )
     if run.rewritten:
         faults.append(f"the tests changed files that steer them: {', '.join(run.rewritten[:5])}")

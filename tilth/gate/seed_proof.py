@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from tilth.contract.prd import Task
 from tilth.gate.findings import Baseline, ValidatorReport
+from tilth.gate.hook_files import holds_hooks
 from tilth.gate.hooks import permitted_hooks
 from tilth.gate.overlay import Overlay, Seeds, Trees
 from tilth.gate.passing import PytestRun, complaints, proves_nothing, run_faults, unforgiven
@@ -43,10 +44,15 @@ class Proof:
     def may_steer(self) -> bool:
         """Tell whether the task was allowed to change, and has changed, a file of the gate."""
         return any(
-            may_change(change.path, self.task.may_change)
-            and (steers(change.path) is not None or change.path in self.trees.shadows)
+            may_change(change.path, self.task.may_change) and self._steers(change.path)
             for change in self.trees.changes
         )
+
+    def _steers(self, path: str) -> bool:
+        if steers(path) is not None or path in self.trees.shadows:
+            return True
+        # What the project loads as a plugin has no name to tell it by.
+        return holds_hooks(path, self.trees.read_tree(path))
 
     def read(self, path: str) -> bytes | None:
         """Read a file that steers the gate."""

@@ -16,6 +16,7 @@ from tilth.config.project import PYPROJECT, TILTH_TOML, NamedValidator
 from tilth.contract.prd import Plan, Status, Task
 from tilth.gate.config_sections import Unparsable, mended
 from tilth.gate.findings import Steering
+from tilth.gate.hook_files import holds_hooks
 from tilth.gate.hooks import deciding
 from tilth.gate.steering import (
     Steers,
@@ -65,7 +66,7 @@ def steering_of(
     found: dict[str, list[str]] = {}
     for change in span.changes:
         allowed = may_change(change.path, task.may_change)
-        if allowed and (how := _way(change, span)):
+        if allowed and (how := _way_of_permitted(change, span)):
             said = f"{how}; it was {_DID[change.status]} by permission of the plan"
             found.setdefault(change.path, []).append(f"{said}, and the gate ran with it")
         for what in (_validator_words(change, named), _own_settings(change, span)):
@@ -83,7 +84,8 @@ def earlier_steering(
     named = tuple(validators)
     notes, files = [], []
     for change in span.changes:
-        how = _way(change, span)
+        permitted = _permitting(change.path, plan)
+        how = _way_of_permitted(change, span) if permitted else _way(change, span)
         users = _users(change.path, named)
         if not how and not users:
             continue
@@ -114,6 +116,14 @@ def _way(change: Change, span: Span) -> str | None:
     return "it makes a package of a directory of tests" if new_package else None
 
 
+def _way_of_permitted(change: Change, span: Span) -> str | None:
+    """Say it also of a file with hooks: whoever may change it may add to what pytest does."""
+    how = _way(change, span)
+    if how is None and holds_hooks(change.path, *span.read(change)):
+        return "it holds hooks of pytest"
+    return how
+
+
 def _sections_differ(change: Change, span: Span) -> bool:
     try:
         return mended(PurePosixPath(change.path).name, *span.read(change)) is not None
@@ -122,9 +132,13 @@ def _sections_differ(change: Change, span: Span) -> bool:
 
 
 def _by_whom(path: str, plan: Plan) -> str:
-    done = plan.with_status(Status.DONE)
-    ids = [task.id for task in done if may_change(path, task.may_change)]
+    ids = _permitting(path, plan)
     return f"by permission ({', '.join(ids)})" if ids else "though no task had permission"
+
+
+def _permitting(path: str, plan: Plan) -> list[str]:
+    done = plan.with_status(Status.DONE)
+    return [task.id for task in done if may_change(path, task.may_change)]
 
 
 def _users(path: str, validators: tuple[NamedValidator, ...]) -> str:

@@ -187,6 +187,16 @@ def test_a_hook_that_was_in_force_on_the_base_must_be_so_still() -> None:
     assert gone == ["the project replaced what its tests rely on: hook b"]
 
 
+def test_a_hook_that_is_refused_is_told_with_the_way_it_may_be_added() -> None:
+    hooks = ("hook pytest_configure of plug (0)", "hook pytest_report_header of plug (1)")
+    replaced, way = run_faults(PytestRun(status=0, interference=hooks))
+    assert "hook pytest_configure of plug" in replaced
+    assert way.startswith("a task that must add or change hooks of plug names the file ")
+    assert way.endswith("`may_change`")
+    in_place = PytestRun(status=0, interference=("hook pytest_pyfunc_call of plug (0)",))
+    assert not any("may_change" in fault for fault in run_faults(in_place))
+
+
 def test_a_file_that_steers_the_tests_and_was_changed_in_the_run_is_a_fault() -> None:
     [fault] = run_faults(PytestRun(status=0, rewritten=("conftest.py",)))
     assert fault == "the tests changed files that steer them: conftest.py"

@@ -73,6 +73,34 @@ def test_what_stands_beside_the_tests_is_named_if_it_was_there(
     assert bool(earlier_steering(change, Plan(tasks=(task(),)), ())) is named
 
 
+HEADER = "def pytest_report_header(config):\n    return 'shop'\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "named"),
+    [
+        ({"shop/plugin.py": "x = 1\n"}, {"shop/plugin.py": HEADER}, True),
+        ({"shop/plugin.py": HEADER}, {"shop/plugin.py": "x = 1\n"}, True),
+        ({"shop/plugin.py": HEADER}, {}, True),
+        ({"shop/plugin.py": "x = 1\n"}, {"shop/plugin.py": "x = 2\n"}, False),
+        ({}, {"shop/plugin.md": HEADER}, False),
+    ],
+)
+def test_a_permitted_file_that_holds_hooks_is_named(
+    before: dict[str, str], after: dict[str, str], named: bool
+) -> None:
+    change, path = span(before, after), "shop/plugin.py"
+    found = steering_of(change, task(may_change=("shop/*",)), (), (HOOK,))
+    assert found.files == ((path,) if named else ())
+    assert [note.split(";")[0] for note in found.notes[:1]] == (
+        [f"{path}: it holds hooks of pytest"] if named else []
+    )
+    assert not steering_of(change, task(), ())
+    done = task(2, Status.DONE, may_change=("shop/*",))
+    assert bool(earlier_steering(change, Plan(tasks=(done, task())), ())) is named
+    assert not earlier_steering(change, Plan(tasks=(task(),)), ())
+
+
 def test_a_module_that_may_hide_another_is_named() -> None:
     plain = span({}, {"json.py": "a"})
     hiding = Span(plain.changes, plain.before, plain.after, shadows={"json.py": "it hides json"})
