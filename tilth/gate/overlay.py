@@ -133,7 +133,8 @@ def plan_overlay(trees: Trees, seeds: Seeds, allowed: Iterable[str] = ()) -> Ove
             did = _steering_tampering(change, trees, places, broken)
         if did is None:
             continue
-        tampered.append(Tampering(path=change.path, did=did, kind=kind))
+        is_new = change.status == "A" and change.path not in seeds.run
+        tampered.append(Tampering(path=change.path, did=did, kind=kind, is_new=is_new))
         if change.status != "D" and change.path not in places:
             removes.append(change.path)
     left = (trees.tree_files | places.keys()) - set(removes)

@@ -17,12 +17,14 @@ from tilth.git.changes import path_in_diff
 
 MOST_OF_A_KIND = 10
 
+_PYTHON = (".py", ".pyi", ".pyw")
 _CHANGED = "diff --git "
 _HUNK = re.compile(r"@@ -\d+(?:,\d+)? \+(\d+)(?:,\d+)? @@")
 _COOKIE = re.compile(r"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
 _PLAIN_CODINGS = frozenset({"utf-8", "utf8", "utf-8-sig"})
+_Words = tuple[tuple[str, re.Pattern[str]], ...]
 # The gravest first: of a flood of harmless ones nothing may hide behind it.
-_WORDS: tuple[tuple[str, re.Pattern[str]], ...] = (
+_IN_CODE: _Words = (
     ("os._exit", re.compile(r"\b_exit\b")),
     (
         "a reach into the running interpreter",
@@ -36,6 +38,8 @@ _WORDS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("a skip or xfail mark", re.compile(r"\bmark\.(?:skip|skipif|xfail)\b")),
     ("a skip", re.compile(r"\bpytest\.(?:skip|xfail|importorskip)\b|\bskipTest\(")),
     ("unittest.skip", re.compile(r"\bunittest\.(?:skip\w*|expectedFailure|SkipTest)\b")),
+)
+_IN_COMMENTS: _Words = (
     ("type: ignore", re.compile(r"#\s*(?:type|pyright|mypy|ty):\s*ignore\b")),
     ("ruff: ignore", re.compile(r"#\s*ruff:\s*(?:disable|ignore|file-ignore)\b")),
     ("noqa", re.compile(r"#\s*(?:ruff:\s*|flake8[:=]\s*)?noqa\b", re.IGNORECASE)),
@@ -52,19 +56,26 @@ class TamperKind(IntEnum):
 
 
 class Tampering(Value):
-    """Name a file of the gate that the worker changed, and what was done about it."""
+    """Name a file of the gate that the worker changed, and what was done about it.
+
+    `is_new` is one that stands in the place of nothing the base or the plan holds.
+    """
 
     path: str
     did: str
     kind: TamperKind = TamperKind.STEERING
+    is_new: bool = False
 
     def line(self) -> str:
         return f"{self.path}: {self.did}"
 
 
 def tampering_notes(found: Iterable[Tampering]) -> tuple[str, ...]:
-    """List what was put right, the gravest kind first, a limited number of each."""
-    held = tuple(found)
+    """List what was put right, the gravest kind first, a limited number of each.
+
+    Within a kind what is merely new comes last: anybody can add any number of files.
+    """
+    held = sorted(found, key=lambda item: item.is_new)
     return tuple(
         note
         for kind in TamperKind
@@ -85,16 +96,24 @@ def suspicious_lines(diff: str) -> tuple[str, ...]:
     lines = tuple(added_lines(diff))
     codings = [note for line in lines if (note := _coding_note(line))]
     unseen = [note for line in lines if (note := _unseen_note(line))]
-    found = [
-        [
-            f"{line.path}:{line.number}: adds {what}: {line.text.strip()[:120]}"
-            for line in lines
-            if pattern.search(line.text)
-        ]
-        for what, pattern in _WORDS
-    ]
+    # Anybody can speak of these in any number of comments and texts: what is run comes first.
+    by_effect = sorted(lines, key=_is_said_alone)
+    found = [_adding(what, pattern, by_effect) for what, pattern in _IN_CODE]
+    found += [_adding(what, pattern, lines) for what, pattern in _IN_COMMENTS]
     every = (note for notes in (codings, unseen, *found) for note in shortened(notes))
     return tuple(map(escaped_line, every))
+
+
+def _adding(what: str, pattern: re.Pattern[str], lines: Iterable[AddedLine]) -> list[str]:
+    return [
+        f"{line.path}:{line.number}: adds {what}: {line.text.strip()[:120]}"
+        for line in lines
+        if pattern.search(line.text)
+    ]
+
+
+def _is_said_alone(line: AddedLine) -> bool:
+    return not line.path.endswith(_PYTHON) or line.text.lstrip().startswith("#")
 
 
 def key_notes(diff: str, mask: Mask) -> tuple[str, ...]:
@@ -116,7 +135,7 @@ def key_notes(diff: str, mask: Mask) -> tuple[str, ...]:
 
 
 def _coding_note(line: AddedLine) -> str | None:
-    if line.number > 2 or not line.path.endswith((".py", ".pyi")):
+    if line.number > 2 or not line.path.endswith(_PYTHON):
         return None
     match = _COOKIE.match(line.text)
     if match is None or match[1].lower().replace("_", "-") in _PLAIN_CODINGS:

@@ -155,27 +155,45 @@ def test_a_flood_of_restored_files_hides_no_changed_seed_test() -> None:
     assert len(notes) == MOST_OF_A_KIND + 4
 
 
-@pytest.mark.parametrize("line", ["# -*- coding: utf-7 -*-", "# vim: set fileencoding=rot13 :"])
-def test_another_encoding_is_named(line: str) -> None:
-    [note] = suspicious_lines(added(line))
-    assert note.startswith("a.py:1: declares the encoding ")
+def test_a_flood_of_new_files_hides_no_changed_one_of_the_base() -> None:
+    flood = [f"a{n:02}/test_t001_add.py" for n in range(40)]
+    steer = [f"b{n:02}/conftest.py" for n in range(40)]
+    base = {SEED: b"pristine", "pytest.ini": b"[pytest]"}
+    changes = [Change(status="A", path=path) for path in (*flood, *steer)]
+    changes += [Change(status="M", path=path) for path in base]
+    trees = Trees(base, [*flood, *steer, *base], changes, base.get, lambda _: b"changed")
+    prefixes = ("test_t001_",)
+    seeds = Seeds(own={SEED: b"pristine"}, done={}, open_prefixes=(), all_prefixes=prefixes)
+    notes = tampering_notes(plan_overlay(trees, seeds).tampered)
+    assert notes[0].startswith(f"{SEED}: the seed test was changed")
+    assert notes[MOST_OF_A_KIND + 1].startswith("pytest.ini: it steers the gate and was changed")
 
 
-@pytest.mark.parametrize(
-    "line",
-    ["# -*- coding: utf-8 -*-", "# coding=UTF8", "# coding: utf_8_sig", "x = 'coding: utf-7'"],
-)
-def test_the_usual_encoding_is_not(line: str) -> None:
-    assert suspicious_lines(added(line)) == ()
+def test_a_seed_test_that_the_base_did_not_hold_is_the_gravest_too() -> None:
+    flood = [f"a{n:02}/test_t001_add.py" for n in range(40)]
+    changes = [Change(status="A", path=path) for path in (*flood, SEED)]
+    trees = Trees([], [*flood, SEED], changes, lambda _: None, lambda _: b"changed")
+    seeds = Seeds(own={SEED: b"pristine"}, done={}, open_prefixes=(), all_prefixes=())
+    assert tampering_notes(plan_overlay(trees, seeds).tampered)[0].startswith(f"{SEED}: ")
 
 
-def test_an_encoding_counts_where_python_looks_for_one() -> None:
-    line = "# coding: utf-7"
-    at = "--- /dev/null\n+++ b/{}\n@@ -{},0 +{},1 @@\n+" + line + "\n"
-    assert len(suspicious_lines(at.format("a.py", 1, 2))) == 1
-    assert len(suspicious_lines(at.format("a.pyi", 1, 1))) == 1
-    assert suspicious_lines(at.format("a.py", 2, 3)) == ()
-    assert suspicious_lines(at.format("a.txt", 1, 1)) == ()
+def in_files(files: dict[str, str]) -> str:
+    return "".join(
+        f"--- /dev/null\n+++ b/{path}\n@@ -0,0 +1 @@\n+{text}\n" for path, text in files.items()
+    )
+
+
+def test_a_flood_of_comments_and_prose_hides_no_line_that_is_run() -> None:
+    flood = {f"a{n:02}.py": "# never call os._exit here" for n in range(20)}
+    prose = {f"b{n:02}.md": "never call os._exit here" for n in range(20)}
+    assert suspicious_lines(in_files({**flood, **prose, "calc.py": "os._exit(0)"}))[0] == (
+        "calc.py:1: adds os._exit: os._exit(0)"
+    )
+
+
+def test_a_comment_that_silences_a_whole_file_is_no_less_for_being_one() -> None:
+    files = {"a.py": "# ruff: noqa", **{f"b{n:02}.py": "x = 1  # noqa" for n in range(40)}}
+    assert suspicious_lines(in_files(files))[0] == "a.py:1: adds noqa: # ruff: noqa"
 
 
 def test_what_a_diff_does_not_show_is_named() -> None:
