@@ -13,8 +13,9 @@ from pathlib import PurePosixPath
 
 from tilth.base.values import Value
 from tilth.gate.attribute_lines import Rule, Setting, Words, is_readable, macros_of, rules_of
+from tilth.gate.diff_lines import AddedLine
 from tilth.gate.git_globs import as_bytes
-from tilth.gate.tampering import AddedLine, shortened
+from tilth.gate.tampering import shortened
 from tilth.git.changes import Change
 
 NAME = ".gitattributes"

@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterable
 
 from tilth.base.hidden_characters import escaped_line
 from tilth.gate.attributes import KEYWORD, keyword_notes, read_attributes
+from tilth.gate.diff_lines import added_lines
 from tilth.gate.patches import patch_notes
-from tilth.gate.tampering import added_lines, suspicious_lines
+from tilth.gate.tampering import suspicious_lines
 from tilth.git.changes import Change
 
 Read = Callable[[str], bytes | None]

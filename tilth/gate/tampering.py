@@ -7,21 +7,18 @@ These are notes for worker and evaluator; only the gate decides what passes. Pur
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from enum import IntEnum
 
 from tilth.base.hidden_characters import escaped, escaped_line, hidden_in
 from tilth.base.values import Value
 from tilth.config.secrets import Mask
-from tilth.git.changes import path_in_diff
+from tilth.gate.diff_lines import AddedLine, added_lines
+from tilth.gate.encodings import PYTHON_SUFFIXES, coding_notes
 
 MOST_OF_A_KIND = 10
 
-_PYTHON = (".py", ".pyi", ".pyw")
 _CHANGED = "diff --git "
-_HUNK = re.compile(r"@@ -\d+(?:,\d+)? \+(\d+)(?:,\d+)? @@")
-_COOKIE = re.compile(r"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
-_PLAIN_CODINGS = frozenset({"utf-8", "utf8", "utf-8-sig"})
 _Words = tuple[tuple[str, re.Pattern[str]], ...]
 # The gravest first: of a flood of harmless ones nothing may hide behind it.
 _IN_CODE: _Words = (
@@ -83,24 +80,15 @@ def tampering_notes(found: Iterable[Tampering]) -> tuple[str, ...]:
     )
 
 
-class AddedLine(Value):
-    """Hold one line that a diff adds."""
-
-    path: str
-    number: int
-    text: str
-
-
 def suspicious_lines(diff: str) -> tuple[str, ...]:
     """List what silences a check or reaches for the test runner, each with its place."""
     lines = tuple(added_lines(diff))
-    codings = [note for line in lines if (note := _coding_note(line))]
     unseen = [note for line in lines if (note := _unseen_note(line))]
     # Anybody can speak of these in any number of comments and texts: what is run comes first.
     by_effect = sorted(lines, key=_is_said_alone)
     found = [_adding(what, pattern, by_effect) for what, pattern in _IN_CODE]
     found += [_adding(what, pattern, lines) for what, pattern in _IN_COMMENTS]
-    every = (note for notes in (codings, unseen, *found) for note in shortened(notes))
+    every = (note for notes in (coding_notes(diff), unseen, *found) for note in shortened(notes))
     return tuple(map(escaped_line, every))
 
 
@@ -113,7 +101,7 @@ def _adding(what: str, pattern: re.Pattern[str], lines: Iterable[AddedLine]) -> 
 
 
 def _is_said_alone(line: AddedLine) -> bool:
-    return not line.path.endswith(_PYTHON) or line.text.lstrip().startswith("#")
+    return not line.path.endswith(PYTHON_SUFFIXES) or line.text.lstrip().startswith("#")
 
 
 def key_notes(diff: str, mask: Mask) -> tuple[str, ...]:
@@ -134,18 +122,6 @@ def key_notes(diff: str, mask: Mask) -> tuple[str, ...]:
     return (*shortened(names), *shortened(lines))
 
 
-def _coding_note(line: AddedLine) -> str | None:
-    if line.number > 2 or not line.path.endswith(_PYTHON):
-        return None
-    match = _COOKIE.match(line.text)
-    if match is None or match[1].lower().replace("_", "-") in _PLAIN_CODINGS:
-        return None
-    return (
-        f"{line.path}:{line.number}: declares the encoding {match[1][:40]}: what Python runs may "
-        "not be what the diff shows"
-    )
-
-
 def _unseen_note(line: AddedLine) -> str | None:
     hidden = hidden_in(line.text, is_first=line.number == 1)
     found = dict.fromkeys(each.name for each in hidden if each.is_grave)
@@ -158,26 +134,6 @@ def _unseen_note(line: AddedLine) -> str | None:
     )
 
 
-def added_lines(diff: str) -> Iterator[AddedLine]:
-    """Read the added lines of a unified diff with the numbers they have in the new file."""
-    path, number = "", 0
-    left_old = left_new = 0
-    for line in diff.split("\n"):
-        if left_old <= 0 and left_new <= 0:
-            if line.startswith("+++ "):
-                path = _path(line[4:])
-            elif match := _HUNK.match(line):
-                number = int(match[1])
-                left_old, left_new = _lengths(line)
-        elif line.startswith("+"):
-            yield AddedLine(path=path, number=number, text=line[1:])
-            number, left_new = number + 1, left_new - 1
-        elif line.startswith("-"):
-            left_old -= 1
-        elif not line.startswith("\\"):
-            number, left_old, left_new = number + 1, left_old - 1, left_new - 1
-
-
 def shortened(notes: Sequence[str]) -> tuple[str, ...]:
     """Keep a list of notes of one kind readable; the rest is counted, with its files."""
     if len(notes) <= MOST_OF_A_KIND:
@@ -187,16 +143,3 @@ def shortened(notes: Sequence[str]) -> tuple[str, ...]:
     more = f" and {len(files) - MOST_OF_A_KIND} other files" if len(files) > MOST_OF_A_KIND else ""
     named = f"{', '.join(files[:MOST_OF_A_KIND])}{more}"
     return (*notes[:MOST_OF_A_KIND], f"… and {len(rest)} more of the same kind, in {named}")
-
-
-def _lengths(header: str) -> tuple[int, int]:
-    old, new = header.split(" ")[1:3]
-    return _length(old), _length(new)
-
-
-def _length(span: str) -> int:
-    return int(span.partition(",")[2] or "1")
-
-
-def _path(name: str) -> str:
-    return path_in_diff(name).removeprefix("b/")

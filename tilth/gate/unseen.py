@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
 from tilth.base.hidden_characters import escaped_line, hidden_in
-from tilth.gate.tampering import added_lines, shortened
+from tilth.gate.diff_lines import added_lines
+from tilth.gate.tampering import shortened
 from tilth.git.changes import Change, is_cut
 
 CONTEXT_FILES = ("AGENTS.md", "CLAUDE.md")

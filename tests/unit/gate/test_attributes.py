@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tilth.gate.attributes import Attributes, keyword_notes, read_attributes, rewriting_notes
-from tilth.gate.tampering import AddedLine
+from tilth.gate.diff_lines import AddedLine
 from tilth.git.changes import Change
 
 

@@ -12,6 +12,7 @@ from support.gate_project import task
 
 from tilth.contract.prd import Plan
 from tilth.contract.prd import Status as TaskStatus
+from tilth.gate.diff_lines import added_lines
 from tilth.gate.import_roots import import_roots
 from tilth.gate.overlay import Overlay, Seeds, Trees, gather_seeds, lay_out, plan_overlay
 from tilth.gate.pytest_config import PytestSetup
@@ -20,7 +21,6 @@ from tilth.gate.tampering import (
     MOST_OF_A_KIND,
     Tampering,
     TamperKind,
-    added_lines,
     suspicious_lines,
     tampering_notes,
 )
