@@ -13,6 +13,7 @@ from typing import Any
 from pydantic import ConfigDict, Field, field_validator
 
 from tilth.base.errors import Unreadable
+from tilth.base.generated import BYTECODE, CACHES, COMPILED_SUFFIXES
 from tilth.base.values import Value
 from tilth.contract.prd import Task
 from tilth.contract.tool_arguments import read_arguments
@@ -25,6 +26,8 @@ _NUMBERS = re.compile(rf"{_LABEL}(\d+(?:\s*(?:,|and|&)\s*#?\d+)*)")
 _NUMBER_AND_TEXT = re.compile(rf"{_LABEL}(\d+)(?:\s*[.:)]\s*|\s+[-\u2013\u2014]\s+)(.+)")
 # What stands behind a file's name to say where in it: `line 7`, `(Cart.total)`, `#L7-L9`
 _PLACE = re.compile(r"\s*(?:#L?\d.*|\(.*|\b(?:at |on )?lines?\b.*)$", re.IGNORECASE)
+# What a freeze leaves out by its name; some projects do track what node_modules holds.
+_NEVER_HELD = frozenset((".git", BYTECODE, *CACHES)) - {"node_modules"}
 
 
 class Coverage(Value):
@@ -166,6 +169,9 @@ def _missing_files(case: Case, file_exists: Callable[[str], bool]) -> list[str]:
         for path in paths:
             if _leads_out(path):
                 problems.append(f"addressed_by names a file outside the worktree: {path!r}")
+            elif _enters_no_change(_PLACE.sub("", path)):
+                said = "addressed_by names a file that is never part of a change"
+                problems.append(f"{said}: {path!r}")
             elif not file_exists(path) and not _exists_without_place(path, file_exists):
                 problems.append(f"addressed_by names a file that does not exist: {path!r}")
     return problems
@@ -173,6 +179,12 @@ def _missing_files(case: Case, file_exists: Callable[[str], bool]) -> list[str]:
 
 def _leads_out(path: str) -> bool:
     return path.startswith(("/", "~")) or ".." in path.replace("\\", "/").split("/")
+
+
+def _enters_no_change(path: str) -> bool:
+    parts = path.replace("\\", "/").split("/")
+    is_compiled = path.encode(errors="replace").endswith(COMPILED_SUFFIXES)
+    return is_compiled or any(part.casefold() in _NEVER_HELD for part in parts)
 
 
 def _exists_without_place(path: str, file_exists: Callable[[str], bool]) -> bool:

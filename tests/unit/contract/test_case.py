@@ -173,6 +173,32 @@ def test_a_place_in_a_file_may_be_said_in_words(addressed_by: Any) -> None:
     assert parse_case(arguments, TASK, {"cart.py"}.__contains__)
 
 
+@pytest.mark.parametrize(
+    "path",
+    [
+        ".git",
+        ".git/config",
+        "sub/.GIT/HEAD",
+        "__pycache__/slug.cpython-311.pyc",
+        "slug.pyc",
+        "slug.pyo line 7",
+        ".venv/lib/slug.py",
+        "lib/.pytest_cache/README.md:1",
+        "./.ruff_cache/a",
+    ],
+)
+def test_a_file_that_enters_no_change_addresses_nothing(path: str) -> None:
+    said = refusal(claim(ac_coverage=[item("1, 2", path)]))
+    assert "addressed_by names a file that is never part of a change: " in said
+
+
+@pytest.mark.parametrize(
+    "path", [".gitignore", ".github/a.yml", "git/a.py", "venv.py", "node_modules/a.js", "a.pyi"]
+)
+def test_a_file_that_is_only_called_alike_does(path: str) -> None:
+    assert parse_case(claim(ac_coverage=[item("1, 2", path)]), TASK, anywhere)
+
+
 def test_words_around_a_name_do_not_make_a_missing_file_exist() -> None:
     said = refusal(claim(ac_coverage=[item("1, 2", "gone.py line 7")]), {"cart.py"}.__contains__)
     assert "does not exist: 'gone.py line 7'" in said
