@@ -15,23 +15,21 @@ from collections.abc import Callable, Container, Iterable, Iterator
 from typing import NamedTuple
 
 from tilth.base.quiet import parse_quietly
+from tilth.gate.imported_names import Function, ImportedNames, called, is_imported
 from tilth.gate.steering import is_beside_tests, is_test_file
 from tilth.gate.tampering import shortened
 from tilth.git.changes import Change
 
 _MOST_BYTES = 2_000_000
-_MOST_NAMES_FOR_ONE = 10
-_IMPORTING = frozenset({"import_module", "__import__"})
-_REACHING = frozenset({"getattr", "vars"})
-_SETTING = frozenset({"setattr", "delattr", "__setattr__", "__delattr__"})
+_SETTING = frozenset({"setattr", "delattr", "__setattr__", "__delattr__", "setitem", "delitem"})
+_ITEMS = frozenset({"__setitem__", "__delitem__"})
 _FROM_TEXT = frozenset({"exec", "eval"})
 _MUTATING = frozenset(
     {"append", "clear", "extend", "insert", "pop", "popitem", "remove", "setdefault", "update"}
-) | {"__setitem__", "__delitem__"}
+)
 # Of a module: its names, the modules that are loaded, and where they are loaded from.
-_TABLES = frozenset({"__dict__", "modules", "meta_path", "path", "path_hooks"})
+_TABLES = frozenset({"__dict__", "__globals__", "modules", "meta_path", "path", "path_hooks"})
 _UNDOING = frozenset({"undo", "stop", "stopall", "addCleanup", "addfinalizer"})
-_Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 _Stated = ast.stmt | ast.ExceptHandler | ast.match_case
 _BODIES = ("body", "orelse", "finalbody", "handlers", "cases")
 # Where a line of Python ends: not at a form feed, and at no separator of Unicode's.
@@ -50,35 +48,12 @@ class Patch(NamedTuple):
         return f"{path}:{self.number}: {self.does}: {self.line[:120]}"
 
 
-class _Names:
-    """Hold the names of what is imported, but for those that are hidden by parameters just now."""
-
-    def __init__(self, imported: Container[str]) -> None:
-        self._imported = imported
-        self._hidden: Counter[str] = Counter()
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._imported and self._hidden[str(name)] <= 0
-
-    def hide(self, names: Iterable[str]) -> None:
-        self._hidden.update(names)
-
-    def show(self, names: Iterable[str]) -> None:
-        self._hidden.subtract(names)
-
-
 class _Place(NamedTuple):
     """Hold a node, the statement it stands in, and when it is run."""
 
     node: ast.AST
     statement: ast.AST
     on_import: bool
-
-
-class _End(NamedTuple):
-    """Hold the parameters of a function whose body ends."""
-
-    names: list[str]
 
 
 def patch_notes(
@@ -129,7 +104,7 @@ def patches_in(content: bytes) -> list[Patch]:
     tree = parse_quietly(content)
     lines = _LINE_END.split(content.decode("utf-8", "replace"))
     undoes = any(isinstance(n, ast.Attribute) and n.attr in _UNDOING for n in ast.walk(tree))
-    names = _Names(_imported(tree))
+    names = ImportedNames(tree)
     stated: dict[ast.AST, str] = {}
     found: set[Patch] = set()
     for place in _places(tree, names):
@@ -153,26 +128,25 @@ def _stated(statement: ast.AST) -> str:
     return ast.unparse(head)
 
 
-def _places(tree: ast.AST, names: _Names) -> Iterator[_Place]:
+def _places(tree: ast.AST, names: ImportedNames) -> Iterator[_Place]:
     """Walk a tree without recursion; a parameter means nothing that was imported."""
-    waiting: list[_Place | _End] = [_Place(tree, tree, on_import=True)]
+    waiting: list[_Place | None] = [_Place(tree, tree, on_import=True)]
     while waiting:
         place = waiting.pop()
-        if isinstance(place, _End):
-            names.show(place.names)
+        if place is None:
+            names.leave()
             continue
         yield place
         node, statement, on_import = place
         inside: list[ast.AST] = []
-        if isinstance(node, _Function):
+        if isinstance(node, Function):
             inside = [*node.body] if isinstance(node.body, list) else [node.body]
         taken_up = set(map(id, inside))
         around = (each for each in ast.iter_child_nodes(node) if id(each) not in taken_up)
         waiting += [_at(each, statement, on_import) for each in around]
-        if isinstance(node, _Function):
-            taken = _parameters(node.args)
-            names.hide(taken)
-            waiting.append(_End(taken))
+        if isinstance(node, Function):
+            names.enter(node)
+            waiting.append(None)  # where its body ends
             waiting += [_at(each, statement, on_import=False) for each in inside]
 
 
@@ -180,87 +154,45 @@ def _at(node: ast.AST, statement: ast.AST, on_import: bool) -> _Place:
     return _Place(node, node if isinstance(node, _Stated) else statement, on_import)
 
 
-def _parameters(given: ast.arguments) -> list[str]:
-    every = (*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg)
-    return [each.arg for each in every if each is not None]
-
-
-def _imported(tree: ast.AST) -> frozenset[str]:
-    """Give the names that stand for a module or a part of one, other names for them included."""
-    nodes = list(ast.walk(tree))
-    known = {
-        alias.asname or alias.name.partition(".")[0]
-        for node in nodes
-        if isinstance(node, ast.Import | ast.ImportFrom)
-        for alias in node.names
-    }
-    given = [(names, value) for node in nodes for names, value in _given(node)]
-    for _ in range(_MOST_NAMES_FOR_ONE):
-        more = {name for names, value in given if _is_imported(value, known) for name in names}
-        if more <= known:
-            break
-        known |= more
-    return frozenset(known)
-
-
-def _given(node: ast.AST) -> Iterator[tuple[list[str], ast.AST]]:
-    """Give the plain names that a node gives to a value."""
-    if isinstance(node, ast.Assign | ast.AnnAssign | ast.NamedExpr) and node.value is not None:
-        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-        yield [each.id for each in targets if isinstance(each, ast.Name)], node.value
-
-
-def _is_imported(node: ast.AST, known: Container[str]) -> bool:
-    """Tell whether an expression is a module or stands in one; what a call gives is not."""
-    while True:
-        if isinstance(node, ast.Attribute | ast.Subscript):
-            node = node.value
-        elif isinstance(node, ast.Call) and _called(node) in _REACHING and node.args:
-            node = node.args[0]
-        else:
-            break
-    if isinstance(node, ast.Call):
-        return _called(node) in _IMPORTING
-    return isinstance(node, ast.Name) and node.id in known
-
-
-def _does(place: _Place, known: Container[str], *, undoes: bool) -> str | None:
+def _does(place: _Place, known: ImportedNames, *, undoes: bool) -> str | None:
     """Say what a node does to an imported module, if it does anything."""
     node, on_import = place.node, place.on_import
     when = "when it is imported" if on_import else "while it runs"
     patches = f"changes what it imports, for other tests too, {when}"
     if isinstance(node, ast.Attribute | ast.Subscript) and not isinstance(node.ctx, ast.Load):
-        held = isinstance(node, ast.Attribute) or _is_table(node.value)
-        return patches if held and _is_imported(node.value, known) else None
+        free = isinstance(node, ast.Subscript) and known.is_environment(node.value)
+        return patches if not free and is_imported(node.value, known) else None
     if not isinstance(node, ast.Call):
         return None
-    name = _called(node)
+    name = called(node)
     if name in _FROM_TEXT and isinstance(node.func, ast.Name):
         return f"runs code from a text {when}"
-    if _sets(node, known, on_import) and any(_is_imported(each, known) for each in node.args[:1]):
+    if _sets(node, known, on_import) and any(is_imported(each, known) for each in node.args[:1]):
         return patches
     return patches if _mutates(node, known) or (_starts(node) and not undoes) else None
 
 
 def _sets(node: ast.Call, known: Container[str], on_import: bool) -> bool:
     """Tell whether a call sets an attribute for good; `monkeypatch` takes it back after a test."""
-    if _called(node) not in _SETTING:
+    if called(node) not in _SETTING:
         return False
     func = node.func
     own = not isinstance(func, ast.Attribute) or func.attr.startswith("__")
-    return own or on_import or _is_imported(func, known)
+    return own or on_import or is_imported(func, known)
 
 
-def _mutates(node: ast.Call, known: Container[str]) -> bool:
+def _mutates(node: ast.Call, known: ImportedNames) -> bool:
     func = node.func
-    if not isinstance(func, ast.Attribute) or func.attr not in _MUTATING:
+    if not isinstance(func, ast.Attribute):
         return False
-    return _is_table(func.value) and _is_imported(func.value, known)
+    items = func.attr in _ITEMS and not known.is_environment(func.value)
+    names = func.attr in _MUTATING and _is_table(func.value)
+    return (items or names) and is_imported(func.value, known)
 
 
 def _is_table(node: ast.AST) -> bool:
     if isinstance(node, ast.Call):
-        return _called(node) == "vars"
+        return called(node) == "vars"
     name = node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
     return name in _TABLES
 
@@ -268,7 +200,7 @@ def _is_table(node: ast.AST) -> bool:
 def _starts(node: ast.Call) -> bool:
     """Tell whether a call begins a patch that only another call would undo."""
     func = node.func
-    if _called(node) == "MonkeyPatch":
+    if called(node) == "MonkeyPatch":
         return True
     return isinstance(func, ast.Attribute) and func.attr == "start" and _is_patcher(func.value)
 
@@ -280,10 +212,3 @@ def _is_patcher(node: ast.AST) -> bool:
             return node.attr == "patch"
         node = node.func if isinstance(node, ast.Call) else node.value
     return isinstance(node, ast.Name) and node.id == "patch"
-
-
-def _called(node: ast.Call) -> str:
-    func = node.func
-    if isinstance(func, ast.Attribute):
-        return func.attr
-    return func.id if isinstance(func, ast.Name) else ""

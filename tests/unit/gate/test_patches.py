@@ -57,11 +57,47 @@ def notes(after: str, before: str | None = None, path: str = PATH) -> tuple[str,
         ("from unittest import mock", "mock.patch('calc.double').start()"),
         ("from unittest.mock import patch\nimport calc", "patch.object(calc, 'double').start()"),
         ("import calc", "class A: calc.double = 1"),
+        ("import calc", "calc.TABLE[2] = 4"),
+        ("import calc", "calc.TABLE[2] += 4"),
+        ("import calc", "del calc.TABLE[2]"),
+        ("from calc import TABLE", "TABLE[2] = 4"),
+        ("import calc\nt = calc.ROWS[0]", "t[2] = 4"),
+        ("import calc", "calc.TABLE.__setitem__(2, 4)"),
+        ("import calc, operator", "operator.setitem(calc.TABLE, 2, 4)"),
+        ("import calc", "calc.double.__globals__.update(K=2)"),
+        ("import calc", "calc.double.__globals__['K'] = 2"),
+        ("import calc", "globals()['calc'].double = 1"),
+        ("import calc\ng = globals()['calc']", "g.double = lambda x: 2 * x"),
+        ("import calc\ng = vars().get('calc')", "g.double = 1"),
     ],
 )
 def test_what_is_changed_on_import_is_named(head: str, line: str) -> None:
     number = len(head.splitlines()) + 1
     assert notes(f"{head}\n{line}\n".lstrip("\n")) == (f"{PATH}:{number}: {ON_IMPORT}: {line}",)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "(lambda m, **k: m.__dict__.update(k))(calc, double=abs)",
+        "(lambda *, m: setattr(m, 'double', abs))(m=calc)",
+        "f = lambda x, /, m: m.__dict__.update(x); f({}, calc)",
+    ],
+)
+def test_what_a_lambda_does_to_what_it_is_given_is_named(line: str) -> None:
+    assert notes(f"import calc\n{line}\n") == (f"{PATH}:2: {WHILE_IT_RUNS}: {line}",)
+
+
+def test_what_a_helper_does_to_what_it_is_given_is_named_where_that_is_imported() -> None:
+    text = "import calc\n\n\ndef put(m):\n    m.x = 1\n\n\ndef other(m):\n    m.x = 1\n\n\n{}\n"
+    assert notes(text.format("put(calc)\nother(calc.Cart())")) == (
+        f"{PATH}:5: {WHILE_IT_RUNS}: m.x = 1",
+    )
+
+
+def test_a_name_that_a_function_gives_to_all_others_is_looked_at() -> None:
+    text = "import calc\n\ng = None\n\n\ndef f():\n    global g\n    g = calc\n    g.x = 1\n"
+    assert notes(text) == (f"{PATH}:9: {WHILE_IT_RUNS}: g.x = 1",)
 
 
 def test_code_from_a_text_is_named() -> None:
@@ -89,6 +125,20 @@ def test_what_a_test_changes_and_leaves_is_named() -> None:
         "import calc\n\nrows = []\nrows.append(calc.double(1))\ndouble = calc.double\n",
         "import calc\n\ncalc.TABLE.get('x')\n",
         "import threading\n\nthreading.Thread(target=print).start()\n",
+        "import calc\n\n\ndef test_a():\n    table = {}\n    table[2] = calc.double(1)\n",
+        "from calc import table\n\n\ndef test_a():\n    table = {}\n    table[2] = 4\n",
+        "import c\n\n\ndef a():\n    t = c.T\n\n\ndef b():\n    t = [1]\n    u = t\n    u[0] = 2\n",
+        "import calc\n\nrows = calc.rows()\nrows[0] = 1\ncalc.rows()[0] = 2\n",
+        "import calc\n\n\ndef test_a(table):\n    table[2] = calc.double(1)\n",
+        "import calc\n\n\ndef test_a():\n    for row in calc.rows():\n        row['a'] = 1\n",
+        "from os import environ as e\n\ne['A'] = 'b'\ndel e['A']\n",
+        "import os\n\nenv = os.environ\nenv['A'] = 'b'\nos.environ.pop('A')\n",
+        "import calc\n\n\ndef test_a(monkeypatch):\n    monkeypatch.setitem(calc.T, 2, 4)\n",
+        "import calc\n\nfor n in (1, 2):\n    globals()[f'test_{n}'] = lambda n=n: None\n",
+        "import calc\n\nx = globals()['rows']\nx.append(1)\nx.size = calc.double(1)\n",
+        "import c\n\n\nclass A:\n    def a(self, **k):\n        self.__dict__.update(k, x=c.x)\n",
+        "import calc\n\nput = lambda m: m.update(a=1)\nput(calc.rows())\n",
+        "import os\n\n\ndef test_a(tmp_path):\n    os.remove(tmp_path / 'a')\n",
     ],
 )
 def test_what_is_undone_or_belongs_to_the_test_is_no_patch(text: str) -> None:
