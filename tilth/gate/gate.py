@@ -44,6 +44,7 @@ from tilth.gate.seed_proof import (
     read_all,
 )
 from tilth.gate.shadowing import Importable, has_new_names, shadows
+from tilth.gate.steering import TESTS
 from tilth.gate.steering_changes import Span, earlier_steering, steering_of
 from tilth.gate.suite import SUITE, Suite, kept_report
 from tilth.gate.suppressions import suppressions
@@ -233,6 +234,7 @@ class Gate:
             changes=() if tree == base else self._trees.changes(base, tree),
             read_base=lambda path: self._trees.read(base, path),
             read_tree=lambda path: self._trees.read(tree, path),
+            links={} if tree == base else self._trees.links(base, TESTS),
         )
         if tree != base:
             trees.shadows = self._shadows(trees, task.may_change)

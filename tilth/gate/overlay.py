@@ -30,6 +30,7 @@ from tilth.git.changes import Change
 from tilth.git.command import unshown
 from tilth.sandbox.removal import remove_tree
 
+_SEEN = "acceptance tests saw it so"
 _DID = {"A": "was added", "M": "was changed", "D": "was deleted", "T": "was changed"}
 
 
@@ -95,11 +96,14 @@ class Trees:
         read_base: Callable[[str], bytes | None],
         read_tree: Callable[[str], bytes | None],
         shadows: Mapping[str, str] | None = None,
+        links: Mapping[str, str] | None = None,
     ) -> None:
         self.base_files = frozenset(base_files)
         self.tree_files = frozenset(tree_files)
         self.base_directories = frozenset(path.rpartition("/")[0] for path in self.base_files)
         self.shadows = dict(shadows or {})
+        # Those that stand beside the tests on the base, with what they lead to.
+        self.links = dict(links or {})
         self.changes = tuple(changes)
         self.read_base = read_base
         self.read_tree = read_tree
@@ -166,12 +170,19 @@ def _support(
     named = []
     for change in trees.changes:
         path = change.path
-        if change.status == "A" or not is_beside_tests(path) or path in places:
+        if change.status == "A" or path in places:
+            continue
+        if (by_link := _by_link(change, trees.links)) is not None:
+            named.append(Tampering(path=path, did=by_link, kind=TamperKind.SUPPORT))
+        if not is_beside_tests(path):
             continue
         if seeds.is_any(path) or may_change(path, globs):
             continue
         content = trees.read_base(path)
         if content is None:
+            if path in trees.links:
+                did = f"it is a link beside the tests and {_DID[change.status]}; {_SEEN}"
+                named.append(Tampering(path=path, did=did, kind=TamperKind.SUPPORT))
             continue
         support[path] = content
         if not is_test_file(path):
@@ -179,6 +190,16 @@ def _support(
             said = f"{did}; acceptance tests saw the base's copy"
             named.append(Tampering(path=path, did=said, kind=TamperKind.SUPPORT))
     return support, tuple(named)
+
+
+def _by_link(change: Change, links: Mapping[str, str]) -> str | None:
+    """Say of a file that tests reach by a link what was done to it."""
+    path, did = change.path, _DID[change.status]
+    if is_beside_tests(path):
+        return None
+    leading = (link for link, to in links.items() if path == to or path.startswith(f"{to}/"))
+    link = next(leading, None)
+    return link and f"it stands beside the tests by the link {link} and {did}; {_SEEN}"
 
 
 def lay_out(overlay: Overlay, export: Path) -> None:

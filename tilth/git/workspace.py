@@ -18,7 +18,7 @@ from tilth.base.clock import Clock
 from tilth.base.errors import UserError, WorkspaceError
 from tilth.base.failpoint import reach
 from tilth.base.values import Value
-from tilth.git import freeze, merging, refs, trees
+from tilth.git import freeze, links, merging, refs, trees
 from tilth.git.changes import Change, Frozen, Merged
 from tilth.git.command import Git, scratch, write_file
 from tilth.git.commits import CommitMessage, CommitRecord, read_commit
@@ -144,6 +144,10 @@ class Workspace:
     def read(self, rev: str, path: str) -> bytes | None:
         """Give a file's content in `rev`; None if there is no such file."""
         return trees.read(self.source, rev, path)
+
+    def links(self, rev: str, below: str) -> dict[str, str]:
+        """Give the links at or below a path in `rev`, with the path that each leads to."""
+        return links.links(self.source, rev, below)
 
     def has_file(self, path: str) -> bool:
         """Tell whether a file stands in the worktree now, whatever a model calls a path."""

@@ -284,3 +284,16 @@ def test_a_new_module_hides_nothing_if_it(changed: dict[str, str | None], tmp_pa
 @pytest.fixture(autouse=True)
 def _clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(os.environ, "PYTHONDONTWRITEBYTECODE", "1")
+
+
+def test_golden_data_that_the_tests_reach_by_a_link_is_named(tmp_path: Path) -> None:
+    reads = ADD_TEST.replace("== 5", "== int((Path(__file__).parent / 'golden/g.txt').read_text())")
+    seed = f"from pathlib import Path\n\n{reads}"
+    files = {SEED: seed, "calc.py": "x = 1\n", "data/golden/g.txt": "5\n"}
+    project = WarmProject(tmp_path / "p", files)
+    (project.repo.root / "tests/golden").symlink_to("../data/golden")
+    project.base = project.repo.commit_files({"more.txt": ""})
+    project.workspace.restore(project.base)
+    validation = project.tried({"data/golden/g.txt": "0\n"})
+    [note] = [note for note in validation.notes if "g.txt" in note]
+    assert note.startswith("data/golden/g.txt: it stands beside the tests by the link tests/golden")

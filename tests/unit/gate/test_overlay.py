@@ -22,6 +22,7 @@ def planned(
     base: dict[str, bytes],
     tree: dict[str, bytes] | None = None,
     allowed: tuple[str, ...] = (),
+    links: dict[str, str] | None = None,
 ) -> Overlay:
     held = tree or {}
     trees = Trees(
@@ -30,6 +31,7 @@ def planned(
         changes=[Change(status=status, path=path) for status, path in changes],
         read_base=base.get,
         read_tree=held.get,
+        links=links,
     )
     return plan_overlay(trees, SEEDS, allowed)
 
@@ -46,6 +48,41 @@ def test_acceptance_tests_see_the_bases_copy_of_what_stands_beside_them(status: 
 def test_a_test_of_the_base_that_was_changed_is_put_back_and_not_called_support() -> None:
     found = planned(("M", "tests/test_old.py"), base={"tests/test_old.py": b"x"})
     assert (found.support, found.weakened) == ({"tests/test_old.py": b"x"}, ())
+
+
+LINKS = {"tests/golden": "data/golden", "tests/one.json": "data/one.json"}
+
+
+@pytest.mark.parametrize(
+    ("path", "link"),
+    [("data/golden/deep/g.json", "tests/golden"), ("data/one.json", "tests/one.json")],
+)
+@pytest.mark.parametrize("allowed", [(), ("data/**",)])
+def test_what_stands_beside_the_tests_by_a_link_is_named_and_not_put_back(
+    path: str, link: str, allowed: tuple[str, ...]
+) -> None:
+    found = planned(("M", path), base={path: b"5"}, allowed=allowed, links=LINKS)
+    assert (found.support, found.tampered) == ({}, ())
+    [named] = found.weakened
+    assert named.line() == (
+        f"{path}: it stands beside the tests by the link {link} and was changed; "
+        "acceptance tests saw it so"
+    )
+
+
+def test_a_link_beside_the_tests_that_leads_elsewhere_now_is_named() -> None:
+    found = planned(("M", "tests/golden"), base={}, links=LINKS)
+    [named] = found.weakened
+    assert named.line() == (
+        "tests/golden: it is a link beside the tests and was changed; acceptance tests saw it so"
+    )
+
+
+@pytest.mark.parametrize(
+    ("status", "path"), [("A", "data/golden/new.json"), ("M", "data/goldens/g.json")]
+)
+def test_what_is_new_there_or_only_called_alike_is_not(status: Status, path: str) -> None:
+    assert planned((status, path), base={path: b"5"}, links=LINKS).weakened == ()
 
 
 def test_what_a_task_may_change_what_is_new_and_what_stands_elsewhere_is_left_alone() -> None:
