@@ -139,7 +139,9 @@ class _Given:
         more = (*taken.kwonlyargs, taken.vararg, taken.kwarg)
         found = {each.arg: False for each in (*lined, *more) if each is not None}
         for key in self._keys(function):
-            places = self._places.get(key, ())
+            places = self._places.get(key)
+            if not places:
+                continue
             found.update({name: True for name in found if name in places})
             found.update({each.arg: True for at, each in enumerate(lined) if at in places})
         return found
