@@ -2,12 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from support.flow_site import Site, accept, block, git, reject, solution, solve, submit, task, write
+from support.flow_site import (
+    Run,
+    Site,
+    accept,
+    block,
+    git,
+    reject,
+    solution,
+    solve,
+    submit,
+    task,
+    write,
+)
 from support.light_gate import LIGHT
-from support.messages_api import Answer, call, error, say
+from support.messages_api import Answer, MessagesServer, by_role, call, error, say
+from support.night_clock import NightClock
+
+from tilth.session.start import start
 
 
 @pytest.fixture
@@ -156,14 +172,30 @@ def test_the_cost_cap_stops_the_run_and_warns_once_on_the_way(site: Site) -> Non
     assert warnings == ["cost_cap"]
 
 
+class LateClock(NightClock):
+    """Stand still until a sign is there; from then on all time is used up."""
+
+    def __init__(self, is_late: Callable[[], bool]) -> None:
+        super().__init__()
+        self._is_late = is_late
+
+    def monotonic(self) -> float:
+        return 1e6 if self._is_late() else 0.0
+
+
 def test_the_wall_clock_stops_the_run(site: Site) -> None:
-    run = site.run(
-        site.bundle(1),
-        worker=[call("bash", command="sleep 0.3")],
-        TILTH_MAX_WALL_CLOCK_MINUTES="0.004",
-    )
+    clock = LateClock(lambda: any(site.sessions.glob("*/workspace/mark")))
+    script = by_role(worker=[call("bash", command="touch mark"), solve(1) + submit(1)])
+    with MessagesServer(script) as server:
+        environ = site.environ(server.url)
+        how = {"new": True, "ping": False, "environ": environ, "clock": clock}
+        result = start(site.bundle(1), site.repo, {}, **how)
+    run = Run(site, result.exit_code, tuple(server.requests))
     assert run.code == 3
     assert run.of("stop")[0]["reason"] == "wall_clock"
+    # The command that used the time up was not cut short, and the model is not asked again.
+    assert [(made["name"], made["exit_code"]) for made in run.of("tool_result")] == [("bash", 0)]
+    assert len(run.asked("worker")) == 1
 
 
 @pytest.mark.parametrize(
