@@ -14,10 +14,13 @@ from support.hostile_world import REACHED, WORD, World, bash, open_world
 from support.light_gate import LIGHT
 
 from tilth.base.errors import UserError
+from tilth.config.secrets import hidden
 from tilth.git.source import open_source
 
 TOKEN = "tok-9f8e7d6c5b4a39281706"
 HEADER = "aGlkZGVuOmhlYWRlci12YWx1ZQ=="
+HELPERS = "inline-5b4a39281706-word"
+COOKIE = "baked-0a1b2c3d4e5f-word"
 
 
 def venv(world: World, home: Path, leads_to: Path | None = None) -> Path:
@@ -219,14 +222,18 @@ def test_no_credential_of_the_repositorys_configuration_is_seen_or_recorded() ->
             "http.https://example.org/.extraheader",
             f"AUTHORIZATION: basic {HEADER}",
         )
+        git(repo, "config", "credential.helper", f"!f() {{ echo password={HELPERS}; }}; f")
+        git(repo, "config", "http.cookie", f"sid={COOKIE}")
         (repo / ".git" / "more").write_text(f"[sendemail]\n\tsmtppass = {TOKEN[::-1]}\n")
         git(repo, "config", "include.path", "more")
         (repo / ".git" / "git-crypt").mkdir()
         (repo / ".git" / "git-crypt" / "key").write_text(WORD)
+        printed_secrets = (TOKEN, HEADER, HELPERS, COOKIE)
+        broken = [f"{secret[:9]}''{secret[9:]}" for secret in printed_secrets]
         line = (
             "cat $(git rev-parse --git-common-dir)/config; git config --list; git status --short; "
             f"git log -1 --format=%s; grep -rs '{WORD}' $(git rev-parse --git-common-dir); "
-            f"echo {TOKEN[:10]}''{TOKEN[10:]} {HEADER[:9]}''{HEADER[9:]}"
+            f"echo {' '.join(broken)}"
         )
 
         run = play(world, line)
@@ -237,10 +244,9 @@ def test_no_credential_of_the_repositorys_configuration_is_seen_or_recorded() ->
         assert "example.org" not in seen
         assert WORD not in looked["content"]
         # What a worker comes by in another way is hidden from the record all the same.
-        lengths = (len(TOKEN), len(HEADER))
-        assert printed.strip() == " ".join(f"[hidden: {size} characters]" for size in lengths)
+        assert printed.strip() == " ".join(hidden(secret) for secret in printed_secrets)
         everything = told(run)
-        for secret in (TOKEN, HEADER, TOKEN[::-1]):
+        for secret in (*printed_secrets, TOKEN[::-1]):
             assert secret not in everything
 
 

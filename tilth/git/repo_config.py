@@ -12,6 +12,7 @@ import base64
 import binascii
 import os
 import re
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import unquote
@@ -29,7 +30,16 @@ _SHOWN = frozenset(
 _PLAIN = re.compile(r"[A-Za-z0-9._-]+")
 # As in https://user:token@host/path; what stands before the @ is all that matters.
 _IN_AN_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://([^/@\s]+)@")
-_SECRET_NAME = re.compile(r"token|secret|passw|smtppass|apikey|api-key|privatekey", re.IGNORECASE)
+_NAMES = r"(?:token|secret|passw|smtppass|cookie|api[-_]?key|private[-_]?key)"
+_SECRET_NAME = re.compile(_NAMES, re.IGNORECASE)
+# Of these the value says where a secret is, or what is done with it.
+_NO_SECRET = re.compile(r"(?:file|path|helper|command|protected|savecookies)$", re.IGNORECASE)
+# As in password=word, or in a header that a command line holds.
+_SAID = re.compile(rf"({_NAMES}[\w-]*|authorization)\s*[=:]\s*(.+)", re.IGNORECASE | re.DOTALL)
+_OPTION = re.compile(rf"--?[\w-]*{_NAMES}[\w-]*", re.IGNORECASE)
+# A helper prints its lines with echo or printf.
+_LINES = re.compile(r"\\n|\n")
+_MOST_QUOTED = 4
 _HEADER = re.compile(r"\.extraheader$", re.IGNORECASE)
 # Who may log in anywhere is no secret.
 _USUAL_NAMES = frozenset(("git", "oauth2", "x-access-token", "x-token-auth", "gitlab-ci-token"))
@@ -69,8 +79,44 @@ def _secrets_in(key: str, value: str) -> Iterator[str]:
         yield from (said, token)
         if scheme.lower() == "basic":
             yield from _decoded(token)
-    elif _SECRET_NAME.search(key.rpartition(".")[2]):
+    elif _is_secret(key.rpartition(".")[2]):
         yield value
+        # A cookie turns up without its name too, and one of several without the others.
+        yield from (cookie.partition("=")[2].strip() for cookie in value.split(";"))
+    else:
+        yield from _said_in(value)
+
+
+def _is_secret(name: str) -> bool:
+    return bool(_SECRET_NAME.search(name)) and not _NO_SECRET.search(name)
+
+
+def _said_in(text: str, quoted: int = 0) -> Iterator[str]:
+    """Find `password=word`, `--token word` and the like, as in a helper of one line of shell."""
+    before = ""
+    for word in _words(text):
+        for line in _LINES.split(word):
+            said = _SAID.search(line)
+            name, found = said.groups() if said else (before, line)
+            is_named = said or (_OPTION.fullmatch(before) and not line.startswith("-"))
+            # What a shell would first have to look up is no secret yet.
+            if is_named and not (_NO_SECRET.search(name) or found.startswith(("$", "`", "%"))):
+                yield found
+                yield found.rpartition(" ")[2]
+        if len(word) < len(text) and quoted < _MOST_QUOTED:
+            yield from _said_in(word, quoted + 1)
+        before = word
+
+
+def _words(text: str) -> list[str]:
+    reading = shlex.shlex(text, posix=True, punctuation_chars=True)
+    reading.whitespace_split, reading.commenters = True, ""
+    # A backslash stays, so that the line ends of a printf can be told; quotes are taken off.
+    reading.escape = ""
+    try:
+        return list(reading)
+    except ValueError:  # no shell would take it either
+        return text.split()
 
 
 def _decoded(token: str) -> tuple[str, ...]:
