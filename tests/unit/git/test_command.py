@@ -293,15 +293,37 @@ def test_text_from_outside_is_made_visible() -> None:
     assert unshown(shown(b"caf\xe9\xc3\xa9")) == b"caf\xe9\xc3\xa9"
 
 
-@pytest.mark.parametrize("scheme", ["ext::{program}", "file://{root}/gone", "trap::anything"])
+EXT, FILE, OTHER = "ext::{program}", "file://{root}/gone", "trap::anything"
+SWITCH, WHITELIST = "GIT_NO_LAZY_FETCH", "GIT_ALLOW_PROTOCOL"
+
+
+@pytest.mark.parametrize(
+    ("scheme", "unknown"),
+    [
+        *((scheme, ()) for scheme in (EXT, FILE, OTHER)),
+        # A git before 2.44, and before what was handed down from it, knows no such switch.
+        *((scheme, (SWITCH,)) for scheme in (EXT, FILE, OTHER)),
+        # What is forbidden by its name is so without the rest.
+        *((scheme, (SWITCH, WHITELIST)) for scheme in (EXT, FILE)),
+    ],
+)
 def test_a_missing_object_is_not_fetched_whatever_the_repository_allows(
-    repo: Repo, trap: Trap, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scheme: str
+    repo: Repo,
+    trap: Trap,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    scheme: str,
+    unknown: tuple[str, ...],
 ) -> None:
     # One that ends at once: whoever talks to it would wait for an answer for ever.
     trap.program.write_text(f'#!/bin/sh\necho "$0 $*" >> "{trap.mark}"\n')
     helper = tmp_path / "bin" / "git-remote-trap"
     helper.parent.mkdir()
     shutil.copy(trap.program, helper)
+    older = helper.with_name("git")
+    forgets = " ".join(f"-u {name}" for name in unknown)
+    older.write_text(f'#!/bin/sh\nexec env {forgets} {shutil.which("git")} "$@"\n')
+    older.chmod(0o755)
     monkeypatch.setenv("PATH", f"{helper.parent}:{os.environ['PATH']}")
     base = repo.head()
     repo.git("config", "core.repositoryFormatVersion", "1")
