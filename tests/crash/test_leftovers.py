@@ -1,13 +1,20 @@
-"""A killed Tilth leaves no process and no control group; the next start clears what is left."""
+"""A killed Tilth leaves no process and no control group; the next start clears what is left.
+
+Any Tilth on the machine sweeps up after all that are dead. So what is about processes is played
+where no other one is: in a process namespace of its own.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import os
 import signal
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -39,34 +46,102 @@ with open_wall(SandboxChoice.BWRAP) as wall:
 """
 
 
-def gone_within(seconds: float, word: str) -> bool:
-    """Tell whether no process has a word in its environment any more, waiting for it."""
-    give_up = time.monotonic() + seconds
-    while time.monotonic() < give_up:
-        found = subprocess.run(
-            f"grep -lsaF -e '{word}' /proc/[0-9]*/environ", shell=True, capture_output=True
-        )
-        if not found.stdout:
-            return True
-    return False
+_NAMESPACE = ("unshare", "--pid", "--fork", "--kill-child", "--mount-proc")
+_NO_WALL = 77
+# What was killed is gone in no time; nothing but a failure takes as long as this.
+LEAVE_S = 10
+_PLAYED = f"""\
+import sys
+sys.path[:0] = {[str(Path(__file__).parent), str(Path(__file__).parents[1])]}
+import pytest
+import test_leftovers
+try:
+    getattr(test_leftovers, sys.argv[1])(*sys.argv[2:])
+except pytest.skip.Exception as why:
+    sys.exit(print(why, file=sys.stderr) or {_NO_WALL})
+"""
+
+
+@functools.cache
+def _namespace() -> tuple[str, ...] | str:
+    """Give the command that makes a namespace, or say why there is none."""
+    why = ""
+    for command in (_NAMESPACE, (*_NAMESPACE, "--map-root-user")):
+        try:
+            tried = subprocess.run([*command, "true"], capture_output=True, text=True)
+        except OSError as error:
+            return str(error)
+        if tried.returncode == 0:
+            return command
+        why = tried.stderr.strip()
+    return why
+
+
+def play_alone(scenario: Callable[..., None], *words: object) -> None:
+    """Play one of this file's scenarios where no other program could do Tilth's work."""
+    namespace = _namespace()
+    if isinstance(namespace, str):
+        pytest.skip(f"NOT TESTED, no process namespace can be made here: {namespace}")
+    argv = [*namespace, sys.executable, "-c", _PLAYED, scenario.__name__, *map(str, words)]
+    done = subprocess.run(argv, capture_output=True, text=True)
+    if done.returncode == _NO_WALL:
+        pytest.skip(done.stderr.strip())
+    assert done.returncode == 0, done.stderr
+
+
+def carriers(word: str) -> list[int]:
+    """Name the processes that have a word in their environment."""
+    found = []
+    for place in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if word.encode() in (place / "environ").read_bytes():
+                found.append(int(place.name))
+    return found
+
+
+def left_by_the_guard(word: str) -> list[int]:
+    """Name the processes with a word that are there when the guard has done what it does."""
+    wait_for(lambda: not guards(), "the guard to be done")
+    # What was killed last takes its leave; nobody is there any more to kill another.
+    until = time.monotonic() + LEAVE_S
+    while (found := carriers(word)) and time.monotonic() < until:
+        time.sleep(0.02)
+    return found
+
+
+def guards() -> list[Path]:
+    """Find the guards that still work; there are no others than ours."""
+    found = []
+    for place in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if b"tilth-guard" in (place / "cmdline").read_bytes():
+                found.append(place)
+    return found
+
+
+def mark_of(process: subprocess.Popen[str]) -> str:
+    """Give what everything carries that a Tilth has started."""
+    about = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
+    return f"-{process.pid}-{about[19]}."
 
 
 @pytest.mark.parametrize("number", range(6))
 def test_a_kill_at_any_moment_leaves_no_sandbox_and_no_group(tmp_path: Path, number: int) -> None:
+    play_alone(kill_a_sandbox, tmp_path, number)
+
+
+def kill_a_sandbox(place: str, number: str) -> None:
     bubblewrap()
-    argv = [sys.executable, "-c", RUNNER, str(tmp_path)]
+    argv = [sys.executable, "-c", RUNNER, place]
     with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as killed:
         assert killed.stdout is not None
         groups = killed.stdout.readline()
-        time.sleep(number * 0.013)
-        about = Path(f"/proc/{killed.pid}/stat").read_text().rpartition(")")[2].split()
+        time.sleep(int(number) * 0.013)
+        mark, guarded_by = mark_of(killed), guards()
         killed.kill()
-    mark = f"-{killed.pid}-{about[19]}."
-    assert gone_within(120, mark)
+    assert len(guarded_by) == 1
+    assert left_by_the_guard(mark) == []
     made = [Path(part.split("'")[1]) for part in groups.split("PosixPath")[1:]]
-    give_up = time.monotonic() + 120
-    while any(path.exists() for path in made) and time.monotonic() < give_up:
-        os.sched_yield()
     assert [path for path in made if path.exists()] == []
 
 
@@ -86,19 +161,38 @@ with open_wall(SandboxChoice.OFF) as wall:
 
 def test_without_a_sandbox_a_command_does_not_outlive_a_kill(tmp_path: Path) -> None:
     """It would go on writing beside the resumed run."""
-    with subprocess.Popen([sys.executable, "-c", UNCONFINED, str(tmp_path)]) as killed:
-        wait_for((tmp_path / "begun").exists, "the command")
-        about = Path(f"/proc/{killed.pid}/stat").read_text().rpartition(")")[2].split()
+    play_alone(kill_an_unconfined_one, tmp_path)
+
+
+def kill_an_unconfined_one(place: str) -> None:
+    argv = [sys.executable, "-c", UNCONFINED, place]
+    with subprocess.Popen(argv, text=True) as killed:
+        wait_for((Path(place) / "begun").exists, "the command")
+        mark = mark_of(killed)
+        assert carriers(mark) != []
         killed.kill()
-    assert gone_within(20, f"-{killed.pid}-{about[19]}.")
+    assert left_by_the_guard(mark) == []
 
 
 def test_without_a_sandbox_the_next_start_ends_what_the_dead_left() -> None:
-    with (
-        subprocess.Popen(["sleep", "600"], env={MARK: f"{dead_owner()}.aa"}) as stray,
-        open_wall(SandboxChoice.OFF),
-    ):
-        assert stray.wait(120) == -signal.SIGKILL
+    play_alone(start_beside_a_stray)
+
+
+def start_beside_a_stray() -> None:
+    with stray_of(f"{dead_owner()}.aa") as stray, open_wall(SandboxChoice.OFF):
+        assert stray.wait(LEAVE_S) == -signal.SIGKILL
+
+
+@contextlib.contextmanager
+def stray_of(mark: str) -> Iterator[subprocess.Popen[bytes]]:
+    """Have a process that carries a mark."""
+    with subprocess.Popen(["sleep", "600"], env={MARK: mark}) as stray:
+        # Before it is the program it is to be, it has the environment of whoever starts it.
+        wait_for(lambda: stray.pid in carriers(mark), "the mark")
+        try:
+            yield stray
+        finally:
+            stray.kill()
 
 
 def dead_owner() -> str:
@@ -109,20 +203,20 @@ def dead_owner() -> str:
 
 
 def test_a_sweep_takes_what_the_dead_left_and_nothing_else(tmp_path: Path) -> None:
-    dead = dead_owner()
-    theirs, ours = tmp_path / f"tilth-{dead}-aa", tmp_path / f"tilth-{owner()}-aa"
-    foreign = tmp_path / f"tilth-1{dead}-aa"
+    play_alone(sweep_up, tmp_path)
+
+
+def sweep_up(folder: str) -> None:
+    place, dead = Path(folder), dead_owner()
+    theirs, ours = place / f"tilth-{dead}-aa", place / f"tilth-{owner()}-aa"
+    foreign = place / f"tilth-1{dead}-aa"
     for group in (theirs, ours, foreign):
         group.mkdir()
-    with (
-        subprocess.Popen(["sleep", "600"], env={MARK: f"{dead}.aa"}) as stray,
-        subprocess.Popen(["sleep", "600"], env={MARK: new_mark()}) as living,
-    ):
-        sweep(tmp_path)
-        assert stray.wait(120) == -signal.SIGKILL
+    with stray_of(f"{dead}.aa") as stray, stray_of(new_mark()) as living:
+        sweep(place)
+        assert stray.wait(LEAVE_S) == -signal.SIGKILL
         assert living.poll() is None
-        living.kill()
-    assert sorted(tmp_path.iterdir()) == sorted([ours, foreign])
+    assert sorted(place.iterdir()) == sorted([ours, foreign])
 
 
 LENDER = """\
