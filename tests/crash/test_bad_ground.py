@@ -16,9 +16,12 @@ from support.crash_stage import Stage, fork, reap
 from support.flow_site import Site, accept, read_lines, solve, submit
 
 from tilth.base.clock import Clock
+from tilth.base.errors import DiskError
 from tilth.config.secrets import Mask
-from tilth.log.events import LedgerAppended, Scope
+from tilth.contract.outcomes import StopReason
+from tilth.log.events import LedgerAppended, Scope, Stop
 from tilth.log.writer import EventLog
+from tilth.session.store import Reserve
 
 FULL = "No space left on device|the disk is full|unable to write"
 
@@ -47,6 +50,7 @@ def fill(place: Path, after: int) -> Callable[[str], None]:
         left[0] -= reached == "after appending to events.jsonl"
         if left[0] == 0:
             left[0] = -1
+            assert [*place.rglob(".reserve")], "nothing was set aside for the stop"
             filling = (place / ".filler").open("wb", buffering=0)
             with filling as filler, contextlib.suppress(OSError):
                 while True:
@@ -63,6 +67,9 @@ def test_a_full_disk_stops_the_run_with_the_old_files_intact(
     stage.site.sessions_dir = tiny
     with stage.server:
         assert stage.begin(fill(tiny, after)) == 2
+        # Often the last block of the log has room for one more line; the reserve is given all the
+        # same, and nothing else says so.
+        assert not (stage.site.session() / ".reserve").exists()
         before = stage.acknowledged()
         assert len(before) >= after
         stop = json.loads(before[-1])
@@ -72,6 +79,25 @@ def test_a_full_disk_stops_the_run_with_the_old_files_intact(
         assert stage.go_on() == 0
     assert stage.acknowledged()[: len(before)] == before
     stage.check()
+
+
+def test_a_stop_is_recorded_where_nothing_else_can_be_any_more(tiny: Path) -> None:
+    reserve = Reserve(tiny / ".reserve")
+    log = EventLog(
+        tiny / "events.jsonl", session="s", clock=BackwardClock(), mask=Mask(), reserve=reserve
+    )
+    with contextlib.closing(log):
+        log.record(LedgerAppended(entries=1), Scope())
+        fill(tiny, 1)("after appending to events.jsonl")
+        # What is left in the last block of the log is used up too.
+        with contextlib.suppress(DiskError):
+            for _ in range(1000):
+                log.record(LedgerAppended(entries=1), Scope())
+        with pytest.raises(DiskError):
+            log.record(LedgerAppended(entries=1), Scope())
+        stop = Stop(reason=StopReason.ERROR, exit_code=2, detail="the disk is full; " * 20)
+        log.record(stop, Scope())
+    assert read_lines(tiny / "events.jsonl")[-1]["type"] == "stop"
 
 
 @pytest.mark.parametrize("after", [12, 40])
