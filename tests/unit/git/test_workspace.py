@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import stat
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -55,6 +56,22 @@ def test_a_new_workspace_stands_on_its_own_branch(repo: Repo, base: str) -> None
     assert status(repo, work) == ""
     assert (work.path / "pkg" / "mod.py").read_text() == "y = 1\n"
     assert repo.own_state() == before
+
+
+@pytest.mark.parametrize("umask", [0, 0o022])
+def test_nobody_else_may_look_into_a_worktree_whatever_the_umask(
+    repo: Repo, base: str, umask: int
+) -> None:
+    work = repo.workspace()
+    before = os.umask(umask)
+    try:
+        work.create(base)
+        assert stat.S_IMODE(work.path.stat().st_mode) == 0o700
+        work.path.chmod(0)
+        work.rebuild()
+        assert stat.S_IMODE(work.path.stat().st_mode) == 0o700
+    finally:
+        os.umask(before)
 
 
 def test_a_branch_that_exists_is_not_taken_over(repo: Repo, base: str) -> None:
