@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -21,7 +20,7 @@ from support.flow_site import (
 )
 from support.light_gate import LIGHT
 from support.messages_api import Answer, MessagesServer, by_role, call, error, say
-from support.night_clock import NightClock
+from support.night_clock import LateClock
 
 from tilth.session.start import start
 
@@ -170,17 +169,6 @@ def test_the_cost_cap_stops_the_run_and_warns_once_on_the_way(site: Site) -> Non
     assert run.of("stop")[0]["reason"] == "cost_cap"
     warnings = [payload["cap"] for payload in run.of("cap_warning")]
     assert warnings == ["cost_cap"]
-
-
-class LateClock(NightClock):
-    """Stand still until a sign is there; from then on all time is used up."""
-
-    def __init__(self, is_late: Callable[[], bool]) -> None:
-        super().__init__()
-        self._is_late = is_late
-
-    def monotonic(self) -> float:
-        return 1e6 if self._is_late() else 0.0
 
 
 def test_the_wall_clock_stops_the_run(site: Site) -> None:
