@@ -26,6 +26,13 @@ def program(place: Path, line: str) -> Path:
     return path
 
 
+def ended(site: Site, python: Path) -> int:
+    """Run a session with a Python of one's own; give its exit code."""
+    calls = [solve(1), submit(1)]
+    target = site.bundle(1)
+    return site.run(target, worker=calls, evaluator=[accept()], TILTH_PYTHON=str(python)).code
+
+
 @pytest.mark.parametrize(("line", "why"), PROGRAMS.values(), ids=list(PROGRAMS))
 def test_a_program_that_can_run_no_test_is_refused_and_leaves_nothing(
     tmp_path: Path, line: str, why: str
@@ -43,24 +50,12 @@ def test_a_program_that_can_run_no_test_is_refused_and_leaves_nothing(
 def test_a_python_that_prints_at_its_start_is_taken(tmp_path: Path) -> None:
     python = program(tmp_path, f'echo welcome >&2; exec {sys.executable} "$@"')
     site = Site.make(tmp_path)
-    run = site.run(
-        site.bundle(1),
-        worker=[solve(1), submit(1)],
-        evaluator=[accept()],
-        TILTH_PYTHON=str(python),
-    )
-    assert run.code == 0
+    assert ended(site, python) == 0
 
 
 def test_where_no_test_is_run_no_pytest_is_wanted(tmp_path: Path) -> None:
     site = Site.make(tmp_path, {"pyproject.toml": LIGHT})
     python = program(tmp_path, PROGRAMS["has no pytest"][0])
-    run = site.run(
-        site.bundle(1),
-        worker=[solve(1), submit(1)],
-        evaluator=[accept()],
-        TILTH_PYTHON=str(python),
-    )
-    assert run.code == 0
+    assert ended(site, python) == 0
     with pytest.raises(UserError, match="TILTH_PYTHON must be a Python, got '/bin/true'"):
         site.run(site.bundle(1), worker=[], evaluator=[], TILTH_PYTHON="/bin/true")

@@ -117,7 +117,8 @@ class Gate:
             if self._is_default(RUFF):
                 violations = count(on_base(*self._ruff(export, proof)))
             if self._is_default(PYTEST) and proof.seeds.run:
-                end = run_pytest(export, tuple(proof.seeds.run), proof.setup(), self._timeout_s)
+                tests, setup = tuple(proof.seeds.run), proof.setup()
+                end = run_pytest(export, tests, setup, self._timeout_s, is_base=True)
                 report, run = base_report(end, proof.seeds, self._timeout_s), end.run
         red = self._red_elsewhere(proof, run)
         known = run or self._reference(proof)
@@ -357,7 +358,8 @@ class Gate:
             return None
         with open_export(self._runtime, proof.base, proof.overlay) as export:
             place(export.path, _REFERENCE, b"def test_nothing():\n    pass\n")
-            return run_pytest(export, (_REFERENCE,), proof.setup(), self._timeout_s).run
+            setup, tests = proof.setup(), (_REFERENCE,)
+            return run_pytest(export, tests, setup, self._timeout_s, is_base=True).run
 
     def _red_elsewhere(self, proof: Proof, run: PytestRun | None) -> tuple[str, ...]:
         seeds = proof.seeds

@@ -63,10 +63,12 @@ def run_pytest(
     timeout_s: float,
     *,
     seeds: Iterable[str] | None = None,
+    is_base: bool = False,
 ) -> PytestEnd:
     """Run the named test files; UserError if the interpreter cannot run pytest at all.
 
     `seeds` are those whose tests must be the ones their files hold; all that are named, if None.
+    Of a base all that is not pytest's own is told, whether or not its tests meet it.
     """
     key = secrets.token_bytes(32)
     report = export.root / f"report-{secrets.token_hex(4)}"
@@ -81,6 +83,7 @@ def run_pytest(
         "stands_for": [str(path) for path in export.runtime.stands_for],
         "held": sorted({*read, *(path for path in export.kept if path.endswith(".py"))}),
         "seeds": read,
+        "is_base": is_base,
         "blocked": setup.blocked,
         "args": [*setup.options, *_own_options(export, config), *tests],
     }

@@ -158,7 +158,8 @@ class Suite:
         setup = proof.setup(selects=not files)
         with open_export(self.runtime, tree, overlay) as export:
             tests = files or self.arguments
-            return run_pytest(export, tests, setup, self.timeout_s, seeds=())
+            is_base = tree == proof.base
+            return run_pytest(export, tests, setup, self.timeout_s, seeds=(), is_base=is_base)
 
 
 def kept_report(known: SuiteRecord, first: SuiteRecord) -> ValidatorReport:

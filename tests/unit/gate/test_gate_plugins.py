@@ -57,3 +57,36 @@ def test_a_plugin_may_not_run_tests_itself_whatever_is_permitted(tmp_path: Path)
     own = project(tmp_path, {**BY_OPTION, "shop.py": FIXTURE}, PERMITTED)
     validation = own.tried({"shop.py": FIXTURE + IN_PLACE}, baseline=own.baseline())
     assert "hook pytest_pyfunc_call of shop" in report(validation, "pytest").output
+
+
+@pytest.mark.parametrize("loaded", [BY_OPTION, BY_CONFTEST], ids=["option", "conftest"])
+@pytest.mark.parametrize("own", [OWN, {}], ids=["a suite", "no suite"])
+def test_a_fixture_that_nobody_asked_for_on_the_base_may_be_asked_for(
+    tmp_path: Path, loaded: dict[str, str], own: dict[str, str]
+) -> None:
+    # On the base the import fails, so no test that asks for the fixture is ever seen there.
+    seed = "from calc import add\n\n\ndef test_add(two):\n    assert add(1, 1) == two\n"
+    plugin = f"{FIXTURE}\n\n@pytest.fixture\ndef two():\n    return 2\n"
+    files = {SEED: seed, "calc.py": "x = 1\n", **own, **loaded, "shop.py": plugin}
+    one = Project(tmp_path / "p", files)
+    change: dict[str, str | None] = {"calc.py": RIGHT}
+    if own:
+        change["tests/test_more.py"] = "def test_more(two):\n    assert two == 2\n"
+    validation = one.tried(change, baseline=one.baseline())
+    assert validation.passed, validation.render()
+
+
+def test_a_plugins_fixture_may_not_take_the_place_of_a_conftests(tmp_path: Path) -> None:
+    conftest = "import pytest\n\npytest_plugins = ['shop']\n\n\n@pytest.fixture\ndef one():\n"
+    seed = "from calc import add\n\n\ndef test_add(one):\n    assert add(1, 1) == one\n"
+    swap = (
+        "import gc\n\nfrom _pytest.fixtures import FixtureDef\n\nimport shop\n\n\n"
+        "def add(a, b):\n    return 1\n\n\nfor each in gc.get_objects():\n"
+        "    if isinstance(each, FixtureDef) and each.argname == 'one':\n"
+        "        object.__setattr__(each, 'func', lambda: 1)\n"
+    )
+    files = {SEED: seed, "calc.py": "x = 1\n", "conftest.py": f"{conftest}    return 2\n"}
+    one = Project(tmp_path / "p", {**files, "shop.py": FIXTURE})
+    baseline = one.baseline()
+    assert not [name for name in baseline.replaced if "fixture one" in name]
+    assert not one.tried({"calc.py": swap}, baseline=baseline).passed

@@ -94,6 +94,11 @@ class Guard:
             if not pristine or (not wrapped and not _is_at_home(function, code)):
                 self.replaced.add(f"the code of {item.nodeid}")
 
+    def take_registered(self, session: pytest.Session) -> None:
+        """Hold the fixtures that no test has asked for yet: a later one may."""
+        known = self._known_codes()
+        self._held.modules.take_registered(_fixtures(session._fixturemanager), known)
+
     def _is_held(self, path: str, function: Any) -> bool:
         """Tell whether a test runs code that was compiled from the file that is held."""
         inner = inspect.unwrap(function)
@@ -184,6 +189,16 @@ class Guard:
         else:
             code = getattr(function, "__code__", None)
             self.replaced.add(f"hook {hook} of {module} ({_digest(code)[:8]})")
+
+
+def _fixtures(manager: object) -> dict[str, list[Any]]:
+    """Give all fixtures by their names, however this version of pytest keeps them."""
+    found: dict[str, list[Any]] = {}
+    for table in ("_arg2fixturedefs", "_arg2node2fixturedefs", "_arg2nodeid2fixturedefs"):
+        for name, kept in vars(manager).get(table, {}).items():
+            for definitions in kept.values() if isinstance(kept, dict) else (kept,):
+                found.setdefault(name, []).extend(definitions)
+    return found
 
 
 def _own_plugins() -> list[str]:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from .parts import Part, changed, parts_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
 
 class HeldModules:
@@ -49,6 +49,12 @@ class HeldModules:
         for item in items:
             asked = getattr(getattr(item, "_fixtureinfo", None), "name2fixturedefs", {})
             for name, definitions in asked.items():
+                self._fixtures.update({(name, id(each)): each for each in definitions})
+
+    def take_registered(self, registered: Mapping[str, Iterable[Any]], known: set[int]) -> None:
+        """Hold all fixtures there are, but for names under which a held file has one of its own."""
+        for name, definitions in registered.items():
+            if not any(id(_code_of(each.func)) in known for each in definitions):
                 self._fixtures.update({(name, id(each)): each for each in definitions})
 
     def other_fixtures(self, known: set[int]) -> Iterator[str]:

@@ -50,7 +50,7 @@ def main() -> None:
         install(held)
         guard = Guard(held, held.imports())
         _set_up_imports(request["root"], request["stands_for"])
-        recorder = Recorder(request["root"], guard, seeds)
+        recorder = Recorder(request["root"], guard, seeds, is_base=request["is_base"])
         gc.freeze()
         gc.enable()
         status = int(pytest.main([*plugins, *request["args"]], plugins=[recorder]))
@@ -152,14 +152,18 @@ class Recorder:
         "_deselected",
         "_faults",
         "_guard",
+        "_is_base",
         "_outcomes",
         "_raised",
         "_root",
         "_seeds",
     )
 
-    def __init__(self, root: str, guard: Guard, seeds: dict[str, dict[str, Any]]) -> None:
+    def __init__(
+        self, root: str, guard: Guard, seeds: dict[str, dict[str, Any]], *, is_base: bool
+    ) -> None:
         self._root = os.path.realpath(root)
+        self._is_base = is_base
         self._guard = guard
         self._seeds = seeds
         self._collected: list[str] = []
@@ -192,6 +196,9 @@ class Recorder:
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         self._collected = [str(item.nodeid) for item in session.items]
         self._guard.take_tests(session.items, self._seeds)
+        if self._is_base:
+            # Seed tests that cannot be collected yet ask for none.
+            self._guard.take_registered(session)
         # Once before the tests: what they undo again was still done.
         self._guard.look(session.config.pluginmanager)
         self._guard.look_between_tests()
