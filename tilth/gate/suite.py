@@ -79,7 +79,7 @@ class Suite:
             said = f"{no_report(SUITE, end.finished, self.timeout_s)}\n{end.finished.output}"
             return Tried(report_of(SUITE, False, end.finished, said))
         faults = run_faults(end.run, _replaceable(proof, before, end.run))
-        edited = _edited(proof)
+        edited = _edited(proof, before)
         red = {**unforgiven(_red(end.run), before.red), **lost_tests(before, end.run, edited)}
         steady = self._steady(proof, red, before) if red and not faults else red
         lines = [*faults, *steady.values(), *_others(red, steady)]
@@ -108,7 +108,7 @@ class Suite:
 
     def edited(self, proof: Proof, before: SuiteRecord) -> tuple[str, ...]:
         """Name the tests of the base that were changed or deleted, and whether they still pass."""
-        changes = _edited(proof)
+        changes = _edited(proof, before)
         files = [path for path in changes if holds(path, before) and not proof.seeds.is_any(path)]
         old = {path: content for path in files if (content := proof.trees.read_base(path))}
         if not old:
@@ -222,14 +222,15 @@ def _passing(run: PytestRun, nodes: Container[str]) -> PytestRun:
     return run.model_copy(update={"results": tuple(results)})
 
 
-def _edited(proof: Proof) -> dict[str, str]:
-    """Give how the files of the base were changed: their content, not their mode alone."""
+def _edited(proof: Proof, before: SuiteRecord) -> dict[str, str]:
+    """Give how files with tests of the base were changed: their content, not their mode alone."""
     trees = proof.trees
     return {
-        change.path: change.status
-        for change in trees.changes
-        if change.status in ("D", "T")
-        or (change.status == "M" and trees.read_base(change.path) != trees.read_tree(change.path))
+        path: status
+        for path, status in ((change.path, change.status) for change in trees.changes)
+        # No other is read: a change may be of thousands of files.
+        if status != "A" and (path in before.passed or is_test_file(path))
+        if status != "M" or trees.read_base(path) != trees.read_tree(path)
     }
 
 
