@@ -40,7 +40,7 @@ from tilth.task.dispute import hear_blocker
 from tilth.task.ending import Ending, Halt, halt_of, out_of_work, stop
 from tilth.task.evaluator_tools import EvaluatorTools
 from tilth.task.evidence import gather
-from tilth.task.failed_case import answer_again, keep_red
+from tilth.task.failed_case import answer_again, end_by_challenges, keep_red
 from tilth.task.foresight import foresee
 from tilth.task.landing_turn import (
     OnTip,
@@ -282,6 +282,8 @@ def _hear_case(bench: Bench, attempt: Attempt, plan: Plan, call: ToolCall) -> To
     if not validation.passed:
         # A case heard again after a crash had passed before.
         landing.move(bench, attempt, Status.IN_PROGRESS)
+        if (end := end_by_challenges(bench, attempt)) is not None:
+            return end
         told = give_result(bench, attempt, call, validation.render(), is_error=True)
         return keep_red(attempt, submission, told)
     attempt.red = None

@@ -85,7 +85,7 @@ def warm_python() -> Path:
     """
     from tilth.gate.pytest_run import PACKAGE, lay_out_modules
 
-    loads = ["pytest", f"{PACKAGE}.report"]
+    loads = ["pytest", f"{PACKAGE}.run"]
     return _open("python", flags=["-I", "-B"], loads=loads, lay_out_modules=lay_out_modules)
 
 

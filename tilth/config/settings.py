@@ -193,6 +193,9 @@ class Settings(Value):
     mutation_seconds: Annotated[float, from_zero(LONGEST_TIMEOUT_S)] = setting(
         30, "seconds the gate may spend on mutants of the change; 0: none"
     )
+    challenge_seconds: Annotated[float, from_zero(LONGEST_TIMEOUT_S)] = setting(
+        60, "seconds the gate may spend on challenging the project's own tests; 0: none"
+    )
     jobs: Annotated[int, whole(1), AfterValidator(lambda jobs: min(jobs, MOST_JOBS))] = setting(
         1, f"tasks worked on at the same time, at most {MOST_JOBS}", flag="--jobs"
     )

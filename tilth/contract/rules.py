@@ -17,6 +17,8 @@ class Rules(IntEnum):
     PROGRESS = 2
     # The evaluator may look and prove, and mutants of the change are tried.
     EVIDENCE = 3
+    # The gate challenges green tests, and shows what Python will run.
+    CHALLENGE = 4
 
 
 NEWEST_RULES = max(Rules)

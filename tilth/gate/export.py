@@ -7,22 +7,16 @@ away again. It does not know what the commands mean.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, field
-from pathlib import Path, PurePosixPath
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
-from tilth.gate.overlay import Overlay, lay_out, place
+from tilth.gate.overlay import Overlay, lay_out
 from tilth.git.changes import Change
 from tilth.sandbox.confinement import Access, Bind, Command, Confinement, Finished, run
 from tilth.sandbox.removal import temporary_directory
-
-# Every one costs a mount at each place the export is shown at, and mounts cost more the more there
-# are. Files beyond it are held in memory and looked at afterwards.
-_MOST_BOUND = 16
-
-_Look = tuple[int, int, int, int] | None
 
 
 class TreeSource(Protocol):
@@ -64,33 +58,16 @@ class Runtime:
     place: Callable[[], AbstractContextManager[None]] = nullcontext
 
 
-@dataclass
+@dataclass(frozen=True)
 class Export:
-    """Hold one export, ready to be proven, and the place beside it for what tools write.
-
-    `kept` are the files that no command may change, gravest first, with how they looked.
-    """
+    """Hold one export, ready to be proven, and the place beside it for what tools write."""
 
     runtime: Runtime
     root: Path
-    kept: dict[str, _Look] = field(default_factory=dict)
 
     @property
     def path(self) -> Path:
         return self.root / "export"
-
-    def keep(self, paths: Iterable[str], *, again: bool = False) -> None:
-        """Let no command change these files; links among them become the files they lead to.
-
-        `again` is for files that the gate itself has just put right.
-        """
-        for path in paths:
-            if (again or path not in self.kept) and _is_plain(self.path, path):
-                self.kept[path] = _look(self.path / path)
-
-    def rewritten(self) -> tuple[str, ...]:
-        """Name the kept files that were changed all the same, even if that was undone."""
-        return tuple(path for path, look in self.kept.items() if _look(self.path / path) != look)
 
     def run(
         self, argv: Sequence[str], timeout_s: float, env: Mapping[str, str] | None = None
@@ -113,47 +90,13 @@ class Export:
     def _access(self) -> Access:
         runtime = self.runtime
         shown = [Bind(source=self.path, target=t, writable=True) for t in runtime.stands_for]
-        kept = [bind for place in (self.path, *runtime.stands_for) for bind in self._closed(place)]
         return runtime.access.model_copy(
             update={
                 "writable": (*runtime.access.writable, self.root),
                 "readable": (*runtime.access.readable, *_interpreter(runtime.python), runtime.ruff),
-                "binds": (*runtime.access.binds, *shown, *kept),
+                "binds": (*runtime.access.binds, *shown),
             }
         )
-
-    def _closed(self, place: Path) -> Iterator[Bind]:
-        """Bind kept files read-only, and pin the directories on the way, which could be moved."""
-        bound = list(self.kept)[:_MOST_BOUND]
-        pinned = {str(parent) for path in bound for parent in PurePosixPath(path).parents} - {"."}
-        if bound and place == self.path:
-            yield Bind(source=place, target=place, writable=True)
-        for path in sorted(pinned):
-            yield Bind(source=self.path / path, target=place / path, writable=True)
-        for path in bound:
-            yield Bind(source=self.path / path, target=place / path)
-
-
-def _look(file: Path) -> _Look:
-    """Tell a file from a changed one: whatever writes to it moves the time of its last change."""
-    try:
-        about = file.lstat()
-    except OSError:
-        return None
-    return about.st_ino, about.st_size, about.st_mtime_ns, about.st_ctime_ns
-
-
-def _is_plain(export: Path, path: str) -> bool:
-    """Tell whether a path leads to a file by no link, after making a linked file a plain one."""
-    parents = [export / parent for parent in PurePosixPath(path).parents]
-    file = export / path
-    if any(parent.is_symlink() for parent in parents) or not file.is_file():
-        return False
-    if file.is_symlink():
-        if not file.resolve().is_relative_to(export.resolve()):
-            return False
-        place(export, path, file.read_bytes())
-    return True
 
 
 @contextmanager
@@ -162,7 +105,6 @@ def open_export(runtime: Runtime, tree: str, overlay: Overlay) -> Iterator[Expor
     with open_bare(runtime) as export:
         runtime.export(tree, export.path)
         lay_out(overlay, export.path)
-        export.keep(overlay.kept)
         yield export
 
 

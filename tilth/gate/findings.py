@@ -9,7 +9,10 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Literal
 
+from pydantic import ConfigDict
+
 from tilth.base.values import Value
+from tilth.gate.challenged import Challenged
 
 Ending = Literal["passed", "failed", "error", "skipped", "xfailed"]
 
@@ -50,22 +53,23 @@ class SuiteRecord(Value):
     """Hold what a project's own tests did on one tree, or why they are not run.
 
     `passed` are the functions that passed, by their file, `cases` how often those did that are run
-    several times; `replaced` are the parts of pytest that the project itself replaces there.
+    several times.
     """
+
+    # Earlier versions wrote more of a run.
+    model_config = ConfigDict(frozen=True, extra="ignore")
 
     tree: str
     red: tuple[str, ...] = ()
     passed: Mapping[str, tuple[str, ...]] = {}
     cases: Mapping[str, int] = {}
-    replaced: tuple[str, ...] = ()
     not_run: NotRun | None = None
 
 
 class ValidatorReport(Value):
     """Hold how one validator went; `tests` counts pytest's results by kind.
 
-    `suite` is there when the project's own tests were run on exactly this tree; `replaced` names
-    what was not pytest's own in the run.
+    `suite` is there when the project's own tests were run on exactly this tree.
     """
 
     name: str
@@ -75,7 +79,6 @@ class ValidatorReport(Value):
     duration_ms: int
     tests: Mapping[str, int] | None = None
     suite: SuiteRecord | None = None
-    replaced: tuple[str, ...] = ()
 
 
 class NodeResult(Value):
@@ -105,9 +108,8 @@ class Baseline(Value):
     """Hold what is true of the base before the worker starts.
 
     `report` and `results` are about this task's seed tests; a task without any has no report.
-    `red_elsewhere` and `skipped` name tests that the worker is not blamed for, `replaced` the parts
-    of pytest that the project replaces anyway, `hooks` those of pytest that are in force.
-    `violations` counts ruff's findings by `path|code|message`. `suite` is what the project's own
+    `red_elsewhere` and `skipped` name tests that the worker is not blamed for. `violations` counts
+    ruff's findings by `path|code|message`. `suite` is what the project's own
     tests did, and `suite_report` how they went if they were run for this baseline. Where the
     project's configuration takes the place of the gate's own run, `seeds_left_out` is true.
     """
@@ -117,8 +119,6 @@ class Baseline(Value):
     already_green: tuple[str, ...] = ()
     red_elsewhere: tuple[str, ...] = ()
     skipped: tuple[str, ...] = ()
-    replaced: tuple[str, ...] = ()
-    hooks: tuple[str, ...] = ()
     violations: Mapping[str, int] = {}
     suite: SuiteRecord | None = None
     suite_report: ValidatorReport | None = None
@@ -171,6 +171,7 @@ class Validation(Value):
     tampered: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     steering: Steering = Steering()
+    challenges: tuple[Challenged, ...] = ()
 
     @property
     def passed(self) -> bool:

@@ -8,7 +8,7 @@ each of the defaults only if those before it pass.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -18,27 +18,27 @@ from tilth.config.project import ProjectFacts
 from tilth.config.secrets import Mask
 from tilth.contract.prd import Plan, Status, Task
 from tilth.gate.attributes import read_attributes, rewriting_notes
+from tilth.gate.challenged import Challenged, Known, unknown
+from tilth.gate.challenging import Challenger
 from tilth.gate.evidence import Mutated, Probed
 from tilth.gate.export import Export, Runtime, TreeSource, open_export
 from tilth.gate.findings import Baseline, Steering, SuiteRecord, Validation, ValidatorReport
-from tilth.gate.hooks import added_hooks
 from tilth.gate.import_roots import import_roots
 from tilth.gate.importable import read_importable
 from tilth.gate.kept_trees import KeptTrees
 from tilth.gate.mutation import Allowed, try_mutants
 from tilth.gate.named import run_named
-from tilth.gate.overlay import Overlay, Trees, gather_seeds, lay_out, place, plan_overlay
+from tilth.gate.overlay import Overlay, Trees, gather_seeds, lay_out, plan_overlay
 from tilth.gate.passing import PytestRun, complaints
 from tilth.gate.probes import run_probe
 from tilth.gate.pytest_config import gate_setups
-from tilth.gate.pytest_run import run_pytest
+from tilth.gate.pytest_run import PytestEnd, run_pytest
 from tilth.gate.room import WayIn
 from tilth.gate.ruff import RUFF, Violation, count, on_base, ruff_report, run_ruff
 from tilth.gate.seed_proof import (
     PYTEST,
     Judgement,
     Proof,
-    allowing_hooks,
     base_report,
     baseline_of,
     read_all,
@@ -55,8 +55,6 @@ from tilth.sandbox.confinement import Access, Confinement, Finished
 
 CONFIGURATION = "configuration"
 NO_TEST = "no test stands behind this task: only the evaluator does"
-
-_REFERENCE = "tests/test_tilth_reference.py"
 
 
 class Gate:
@@ -81,6 +79,7 @@ class Gate:
         room: WayIn | None = None,
         mask: Mask | None = None,
         start: str | None = None,
+        challenge_seconds: float = 60,
     ) -> None:
         self._trees = workspace
         self._kept = KeptTrees(workspace, scratch)
@@ -93,9 +92,8 @@ class Gate:
         self._room = room
         self._mask = mask or Mask()
         self._importable: Importable | None = None
-        # The commit the session began from, and what replaced parts of pytest there.
+        # The commit the session began from.
         self._start = start
-        self._replaced_at_start: tuple[str, ...] | None = None
         self._runtime = Runtime(
             export=self._kept.export,
             confinement=confinement,
@@ -107,6 +105,7 @@ class Gate:
             stands_for=tuple(path.resolve() for path in stands_for),
             place=room.taken if room else nullcontext,
         )
+        self._challenger = Challenger(self._runtime, timeout_s, challenge_seconds, cores)
 
     def baseline(self, task: Task, plan: Plan, base: str) -> Baseline:
         """Find what is true of the untouched base, so that only the rest is laid to the worker."""
@@ -118,14 +117,12 @@ class Gate:
                 violations = count(on_base(*self._ruff(export, proof)))
             if self._is_default(PYTEST) and proof.seeds.run:
                 tests, setup = tuple(proof.seeds.run), proof.setup()
-                end = run_pytest(export, tests, setup, self._timeout_s, is_base=True)
+                end = run_pytest(export, tests, setup, self._timeout_s)
                 report, run = base_report(end, proof.seeds, self._timeout_s), end.run
         red = self._red_elsewhere(proof, run)
-        known = run or self._reference(proof)
-        found = {"replaced": known.interference, "hooks": known.hooks} if known else {}
         left_out = bool(proof.seeds.own) and not self._is_default(PYTEST)
         return baseline_of(proof.seeds, report, run, red, violations).model_copy(
-            update={**found, **self._suite_before(proof), "seeds_left_out": left_out}
+            update={**self._suite_before(proof), "seeds_left_out": left_out}
         )
 
     def baseline_onto(self, task: Task, plan: Plan, base: str, known: Baseline) -> Baseline:
@@ -135,30 +132,43 @@ class Gate:
         return known.model_copy(update=self._suite_before(self._open(task, plan, base, base)))
 
     def validate(
-        self, task: Task, plan: Plan, base: str, tree: str, baseline: Baseline
+        self,
+        task: Task,
+        plan: Plan,
+        base: str,
+        tree: str,
+        baseline: Baseline,
+        challenged: Known | None = unknown,
     ) -> Validation:
-        """Run the validators on the tree, and say what was tampered with."""
+        """Run the validators on the tree, and say what was tampered with.
+
+        `challenged` gives what is known of a challenge; without it there is none.
+        """
         self._kept.keep(tree)
         proof = self._open(task, plan, base, tree)
         overlay = proof.overlay
         reports = [_broken(overlay)] if overlay.broken else []
         tested: tuple[str, ...] = ()
+        made = _Challenges(self._challenger, proof, challenged)
         if self._is_default(RUFF) or self._is_default(PYTEST):
-            reports += self._default_reports(proof, baseline)
+            reports += self._default_reports(proof, baseline, made)
         reports += [
             run_named(self._runtime, named, tree, overlay, self._timeout_s)
             for named in self._facts.validators
         ]
         if all(report.passed for report in reports):
-            suite, tested = self._suite_after(proof, baseline)
+            suite, tested = self._suite_after(proof, baseline, made)
             reports += suite
-        steering = self._steering(proof, plan, baseline, reports)
+        steering = self._steering(proof, plan)
         return Validation(
             reports=tuple(reports),
             tampered=tuple(tampering.path for tampering in overlay.tampered),
             # A path or a line that is quoted in a note hides nothing there either.
-            notes=tuple(map(escaped_line, (*steering.notes, *self._notes(proof), *tested))),
+            notes=tuple(
+                map(escaped_line, (*made.notes, *steering.notes, *self._notes(proof), *tested))
+            ),
             steering=steering,
+            challenges=tuple(made.found),
         )
 
     def prove_tip(self, plan: Plan, tip: str) -> Validation:
@@ -168,8 +178,7 @@ class Gate:
         if self._is_default(PYTEST) and proof.seeds.run:
             with open_export(self._runtime, tip, proof.overlay) as export:
                 end = run_pytest(export, tuple(proof.seeds.run), proof.setup(), self._timeout_s)
-            known = Baseline(replaced=end.run.interference) if end.run else Baseline()
-            judgement = Judgement((), tuple(proof.seeds.run), known)
+            judgement = Judgement((), tuple(proof.seeds.run), Baseline())
             reports.append(judgement.report(end, self._timeout_s))
         reports += self._suite_at_the_end(proof)
         return Validation(reports=tuple(reports))
@@ -212,7 +221,9 @@ class Gate:
         known = self._suites.get(tree)
         return [suite.on_tip(proof, tree, first) if known is None else kept_report(known, first)]
 
-    def _default_reports(self, proof: Proof, baseline: Baseline) -> list[ValidatorReport]:
+    def _default_reports(
+        self, proof: Proof, baseline: Baseline, made: _Challenges
+    ) -> list[ValidatorReport]:
         reports = []
         with open_export(self._runtime, proof.tree, proof.overlay) as export:
             # ruff runs none of the project's code, so what it reads is still untouched.
@@ -221,8 +232,7 @@ class Gate:
                 reports.append(ruff_report(*found, baseline, export.path, self._timeout_s))
             if self._is_default(PYTEST) and all(report.passed for report in reports):
                 lay_out(Overlay(places=proof.overlay.support), export.path)
-                export.keep(proof.overlay.kept, again=True)
-                reports.append(self._prove(export, proof, baseline))
+                reports.append(self._prove(export, proof, baseline, made))
         return reports
 
     def _open(self, task: Task, plan: Plan, base: str, tree: str) -> Proof:
@@ -267,23 +277,19 @@ class Gate:
         keys = key_notes(diff, self._mask)
         return (*untested, *restored, *keys, *_suppressions(diff, proof.trees), *unseen)
 
-    def _steering(
-        self, proof: Proof, plan: Plan, baseline: Baseline, reports: Sequence[ValidatorReport]
-    ) -> Steering:
+    def _steering(self, proof: Proof, plan: Plan) -> Steering:
         """Name what steers the gate and is not as it was: by this change, or since the start."""
-        trees, before = proof.trees, _replaced(baseline.replaced, baseline.suite)
-        found = [name for each in reports for name in _replaced(each.replaced, each.suite)]
+        trees = proof.trees
         span = Span(
             trees.changes, trees.read_base, trees.read_tree, trees.base_directories, trees.shadows
         )
-        hooks = added_hooks(dict.fromkeys(found), before)
-        own = steering_of(span, proof.task, self._facts.validators, hooks)
-        earlier = self._steering_before(proof, plan, before)
+        own = steering_of(span, proof.task, self._facts.validators)
+        earlier = self._steering_before(proof, plan)
         return earlier.model_copy(
             update={"files": own.files, "notes": (*own.notes, *earlier.notes)}
         )
 
-    def _steering_before(self, proof: Proof, plan: Plan, replaced: tuple[str, ...]) -> Steering:
+    def _steering_before(self, proof: Proof, plan: Plan) -> Steering:
         start, begun = self._start, plan.with_status(Status.DONE, Status.FAILED)
         if start is None or (not begun and proof.task.round == 1):
             return Steering()
@@ -293,15 +299,7 @@ class Gate:
             proof.trees.read_base,
             frozenset(path.rpartition("/")[0] for path in self._trees.files(start)),
         )
-        found = earlier_steering(span, plan, self._facts.validators)
-        if not found:
-            return found
-        if self._replaced_at_start is None:
-            run = self._reference(self._open(proof.task, plan, start, start))
-            first = next(iter(self._suites.values()), None)
-            self._replaced_at_start = _replaced(run.interference if run else (), first)
-        hooks = added_hooks(replaced, self._replaced_at_start)
-        return earlier_steering(span, plan, self._facts.validators, hooks)
+        return earlier_steering(span, plan, self._facts.validators)
 
     def _suite(self) -> Suite | None:
         """Give the run of the project's own tests, unless it is switched off."""
@@ -326,7 +324,7 @@ class Gate:
         return {"suite": report.suite, "suite_report": report}
 
     def _suite_after(
-        self, proof: Proof, before: Baseline
+        self, proof: Proof, before: Baseline, made: _Challenges
     ) -> tuple[list[ValidatorReport], tuple[str, ...]]:
         suite, known = self._suite(), before.suite
         if suite is None or known is None or known.not_run is not None:
@@ -334,7 +332,8 @@ class Gate:
         report, notes = suite.on_tree(proof, known)
         if report.suite is not None:
             self._suites[proof.tree] = report.suite
-        return [report], (*notes, *suite.edited(proof, known))
+        told = (*notes, *suite.edited(proof, known))
+        return [made.of_suite(report, known)], told
 
     def _ruff(self, export: Export, proof: Proof) -> tuple[Finished, tuple[Violation, ...] | None]:
         finished, found = run_ruff(export, self._timeout_s)
@@ -342,24 +341,17 @@ class Gate:
             return finished, None
         return finished, tuple(item for item in found if not proof.seeds.is_any(item.path))
 
-    def _prove(self, export: Export, proof: Proof, baseline: Baseline) -> ValidatorReport:
+    def _prove(
+        self, export: Export, proof: Proof, baseline: Baseline, made: _Challenges
+    ) -> ValidatorReport:
         tests = tuple(proof.seeds.run)
         if not tests:
             return ValidatorReport(
                 name=PYTEST, passed=True, exit_code=None, output=NO_TEST, duration_ms=0
             )
         end = run_pytest(export, tests, proof.setup(), self._timeout_s)
-        before = allowing_hooks(baseline, end.run) if proof.may_steer else baseline
-        return Judgement.of(proof.seeds, before).report(end, self._timeout_s)
-
-    def _reference(self, proof: Proof) -> PytestRun | None:
-        """See pytest on the base with a test of our own, where the seed tests took it down."""
-        if not self._is_default(PYTEST) or not proof.seeds.run:
-            return None
-        with open_export(self._runtime, proof.base, proof.overlay) as export:
-            place(export.path, _REFERENCE, b"def test_nothing():\n    pass\n")
-            setup, tests = proof.setup(), (_REFERENCE,)
-            return run_pytest(export, tests, setup, self._timeout_s, is_base=True).run
+        report = Judgement.of(proof.seeds, baseline).report(end, self._timeout_s)
+        return made.of_seeds(report, end)
 
     def _red_elsewhere(self, proof: Proof, run: PytestRun | None) -> tuple[str, ...]:
         seeds = proof.seeds
@@ -372,15 +364,49 @@ class Gate:
         return tuple(complaints(run, read_all(run, seeds.done)) if run else seeds.done)
 
 
+class _Challenges:
+    """Challenge what passed, once each, and hold what came of it."""
+
+    def __init__(self, challenger: Challenger, proof: Proof, known: Known | None) -> None:
+        self._challenger = challenger
+        self._proof = proof
+        self._known = known
+        self.found: list[Challenged] = []
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return tuple(note for each in self.found for note in each.notes())
+
+    def of_seeds(self, report: ValidatorReport, end: PytestEnd) -> ValidatorReport:
+        """Challenge this task's seed tests, if they passed."""
+        if not report.passed or not self._proof.seeds.own:
+            return report
+        return self._made(report, lambda: self._challenger.seeds(self._proof, end))
+
+    def of_suite(self, report: ValidatorReport, before: SuiteRecord) -> ValidatorReport:
+        """Challenge what the change can touch of the project's own tests, if they passed."""
+        if not report.passed:
+            return report
+        return self._made(report, lambda: self._challenger.suite(self._proof, before))
+
+    def _made(
+        self, report: ValidatorReport, challenge: Callable[[], Challenged]
+    ) -> ValidatorReport:
+        if self._known is None:
+            return report
+        known = self._known(report.name)
+        found = challenge() if known is None else known
+        if not found.tests and not found.left_out:
+            return report
+        self.found.append(found)
+        output = f"{found.render()}\n\n{report.output}".strip()
+        return report.model_copy(update={"passed": found.passed, "output": output})
+
+
 def _suppressions(diff: str, trees: Trees) -> tuple[str, ...]:
     files, readers = trees.tree_files, {"read_base": trees.read_base, "read_tree": trees.read_tree}
     told = suppressions(diff, trees.changes, lambda: files, **readers)
     return (*told, *rewriting_notes(trees.changes, read_attributes(files, trees.read_tree)))
-
-
-def _replaced(names: Iterable[str], suite: SuiteRecord | None) -> tuple[str, ...]:
-    """Put together what the runs on one tree found replaced of pytest."""
-    return tuple(dict.fromkeys((*names, *(suite.replaced if suite else ()))))
 
 
 def _unread(path: str) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tilth.contract.prd import Plan, Task
+from tilth.gate.challenged import Known, unknown
 from tilth.gate.evidence import Mutated, Probed
 from tilth.gate.findings import Baseline, Validation
 from tilth.gate.gate import Gate
@@ -29,9 +30,15 @@ class LaneGate:
         return self._gate.baseline_onto(task, self._seen(plan, task), base, known)
 
     def validate(
-        self, task: Task, plan: Plan, base: str, tree: str, baseline: Baseline
+        self,
+        task: Task,
+        plan: Plan,
+        base: str,
+        tree: str,
+        baseline: Baseline,
+        challenged: Known | None = unknown,
     ) -> Validation:
-        return self._gate.validate(task, self._seen(plan, task), base, tree, baseline)
+        return self._gate.validate(task, self._seen(plan, task), base, tree, baseline, challenged)
 
     def prove_tip(self, plan: Plan, tip: str) -> Validation:
         return self._gate.prove_tip(plan, tip)

@@ -118,7 +118,7 @@ class _Trial:
         read = [content.decode("utf-8", "replace") for content in _texts(proof, tests)]
         setup = pytest_setup(proof.read, read)
         with open_export(runtime, proof.tree, proof.overlay) as export:
-            end = run_pytest(export, tests, setup, timeout_s, seeds=())
+            end = run_pytest(export, tests, setup, timeout_s)
         passing = _passed(end)
         patience = min(timeout_s, _PATIENCE * (1 + end.finished.duration_ms / 1000))
         if not passing:
@@ -143,7 +143,7 @@ class _Trial:
         with open_export(self.runtime, self.proof.tree, self.proof.overlay) as export:
             place(export.path, mutant.path, mutant.planted(source))
             # The first test that notices is enough.
-            return run_pytest(export, ("--maxfail=1", *self.tests), self.setup, timeout_s, seeds=())
+            return run_pytest(export, ("--maxfail=1", *self.tests), self.setup, timeout_s)
 
 
 def _passed(end: PytestEnd) -> frozenset[str]:

@@ -37,16 +37,13 @@ _DID = {"A": "was added", "M": "was changed", "D": "was deleted", "T": "was chan
 class Overlay(Value):
     """Say what to write into an export and what to take out, and why.
 
-    `kept` are files that nothing may change while the tests run, gravest first; of them `steering`
-    steer every run. `support` are the base's copies of files beside the tests that were changed,
-    for the acceptance tests alone, and `weakened` says which those were.
+    `support` are the base's copies of files beside the tests that were changed, for the acceptance
+    tests alone, and `weakened` says which those were.
     """
 
     places: Mapping[str, bytes] = {}
     removes: tuple[str, ...] = ()
     tampered: tuple[Tampering, ...] = ()
-    kept: tuple[str, ...] = ()
-    steering: tuple[str, ...] = ()
     support: Mapping[str, bytes] = {}
     weakened: tuple[Tampering, ...] = ()
     broken: tuple[str, ...] = ()
@@ -141,25 +138,15 @@ def plan_overlay(trees: Trees, seeds: Seeds, allowed: Iterable[str] = ()) -> Ove
         tampered.append(Tampering(path=change.path, did=did, kind=kind, is_new=is_new))
         if change.status != "D" and change.path not in places:
             removes.append(change.path)
-    left = (trees.tree_files | places.keys()) - set(removes)
-    steering = tuple(sorted(path for path in left if steers(path) is not None))
     support, weakened = _support(trees, seeds, globs, places)
     return Overlay(
         places=places,
         removes=tuple(removes),
         tampered=tuple(tampered),
-        kept=_kept(seeds, steering, trees),
-        steering=steering,
         support=support,
         weakened=weakened,
         broken=tuple(broken),
     )
-
-
-def _kept(seeds: Seeds, steering: Iterable[str], trees: Trees) -> tuple[str, ...]:
-    beside = sorted(path for path in trees.base_files if is_beside_tests(path))
-    plain = (path for path in beside if not is_test_file(path))
-    return tuple(dict.fromkeys([*seeds.run, *steering, *plain, *beside]))
 
 
 def _support(

@@ -1,8 +1,8 @@
 """What passing means for pytest: pure decisions on what one run reported.
 
-The report is believed, the printed text is not. Every seed test that stands in the pristine file
-must have run, and none may have failed, or been skipped, deselected or expected to fail, unless
-the pristine file or the base says so itself.
+The report is read, the printed text is not. Every seed test that stands in the pristine file must
+have run, and none may have failed, or been skipped, deselected or expected to fail, unless the
+mark or the line of that very test says so, or it was so on the base.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from collections.abc import Collection, Iterable, Mapping
 
 from tilth.base.values import Value
 from tilth.gate.findings import NodeResult
-from tilth.gate.hooks import of_modules, takes_over
 from tilth.gate.pristine import Pristine, SeedReading, function_of
 
 _OK, _TESTS_FAILED = 0, 1
@@ -24,20 +23,12 @@ _STATUS = {
 
 
 class PytestRun(Value):
-    """Hold the signed report of one pytest run.
-
-    `interference` names parts of pytest that were replaced and hooks that are not its own, `hooks`
-    its own hooks that were in force, `rewritten` the files that are kept for the run and were
-    changed during it. `seeds` are the seed tests as the interpreter read them.
-    """
+    """Hold the report of one pytest run; `seeds` are its files as the interpreter read them."""
 
     status: int
     collected: tuple[str, ...] = ()
     deselected: tuple[str, ...] = ()
     results: tuple[NodeResult, ...] = ()
-    interference: tuple[str, ...] = ()
-    hooks: tuple[str, ...] = ()
-    rewritten: tuple[str, ...] = ()
     seeds: Mapping[str, SeedReading] = {}
 
     def pristine(self, path: str) -> Pristine:
@@ -83,28 +74,9 @@ def unforgiven(found: Mapping[str, str], red_before: Collection[str]) -> dict[st
     }
 
 
-def run_faults(
-    run: PytestRun, replaced_before: Collection[str] = (), hooks_before: Collection[str] = ()
-) -> list[str]:
+def run_faults(run: PytestRun) -> list[str]:
     """Say what is wrong with a run as a whole, whatever its tests say."""
     faults = []
-    replaced = [name for name in run.interference if name not in replaced_before]
-    replaced += [name for name in hooks_before if name not in run.hooks]
-    if replaced:
-        replaced.sort(key=takes_over, reverse=True)
-        faults.append(f"the project replaced what its tests rely on: {', '.join(replaced[:5])}")
-    if any(map(takes_over, replaced)):
-        faults.append(
-            "a hook that can run tests in pytest's place may not be added, whatever a task may "
-            "change: use a fixture, or a plugin that is installed"
-        )
-    if modules := of_modules(replaced):
-        faults.append(
-            f"a task that must add or change hooks of {', '.join(modules[:5])} names the file they "
-            "stand in in the plan, in its `may_change`"
-        )
-    if run.rewritten:
-        faults.append(f"the tests changed files that steer them: {', '.join(run.rewritten[:5])}")
     if run.status not in (_OK, _TESTS_FAILED):
         faults.append(_STATUS.get(run.status, f"pytest ended with exit status {run.status}"))
     if run.status == _TESTS_FAILED and not any(result.is_red for result in run.results):
@@ -129,8 +101,7 @@ def _results(
     for node, result in endings.items():
         if not file.owns(node) or result.ending == "passed":
             continue
-        excused = file.excuses(function_of(node)) or node in skipped_before
-        if result.is_red or not excused:
+        if result.is_red or not (node in skipped_before or file.excuses(result)):
             found[node] = result.line()
     return found
 

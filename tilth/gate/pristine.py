@@ -11,22 +11,24 @@ from collections.abc import Mapping
 from pydantic import ConfigDict
 
 from tilth.base.values import Value
+from tilth.gate.findings import NodeResult
 from tilth.gate.in_target import seed_reading
 
 
 class SeedReading(Value):
     """Hold what an interpreter reads in a test file; `error` says why it cannot.
 
-    `spans` are the lines of each test, `skip_lines` those that skip one, `comments` all comments
-    by their line.
+    `marked` are tests with a mark that may skip them or expect them to fail, `skipping` the lines
+    of each test that do so, `skip_lines` such lines anywhere in the file. `spans` are the lines of
+    each test, `comments` all comments by their line.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
     error: str | None = None
     tests: tuple[str, ...] = ()
-    may_skip: tuple[str, ...] = ()
-    all_may_skip: bool = False
+    marked: tuple[str, ...] = ()
+    skipping: Mapping[str, tuple[int, ...]] = {}
     spans: Mapping[str, tuple[int, int]] = {}
     skip_lines: tuple[int, ...] = ()
     comments: Mapping[int, str] = {}
@@ -37,21 +39,25 @@ class Pristine(Value):
 
     path: str
     tests: tuple[str, ...]
-    may_skip: frozenset[str] = frozenset()
-    all_may_skip: bool = False
+    marked: frozenset[str] = frozenset()
+    skipping: Mapping[str, tuple[int, ...]] = {}
 
     @classmethod
     def of(cls, path: str, reading: SeedReading) -> Pristine:
         return cls(
             path=path,
             tests=reading.tests,
-            may_skip=frozenset(reading.may_skip),
-            all_may_skip=reading.all_may_skip,
+            marked=frozenset(reading.marked),
+            skipping=reading.skipping,
         )
 
-    def excuses(self, test: str) -> bool:
-        """Tell whether the file itself lets a test be skipped or expected to fail."""
-        return self.all_may_skip or test in self.may_skip
+    def excuses(self, result: NodeResult) -> bool:
+        """Tell whether a test was skipped, or expected to fail, by its own mark or line."""
+        test = function_of(result.node)
+        if test in self.marked:
+            return True
+        path, _, line = (result.place or "").rpartition(":")
+        return path == self.path and line.isdigit() and int(line) in self.skipping.get(test, ())
 
     def owns(self, node: str) -> bool:
         """Tell whether a pytest node id belongs to this file."""

@@ -1,7 +1,7 @@
 """Probes: the text of one pytest file, run on a copy of a tree as the gate runs tests.
 
 A probe comes from the evaluator and is no more trusted than the worker's code: it runs behind the
-same wall, on a copy that is thrown away, and is believed by pytest's signed report alone.
+same wall, on a copy that is thrown away.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def _run(runtime: Runtime, proof: Proof, content: bytes, timeout_s: float) -> Py
     with open_export(runtime, proof.tree, proof.overlay) as export:
         place(export.path, PROBE, content)
         setup = pytest_setup(proof.read, [content.decode()])
-        return run_pytest(export, (PROBE,), setup, timeout_s, seeds=())
+        return run_pytest(export, (PROBE,), setup, timeout_s)
 
 
 def _outcome(end: PytestEnd) -> ProbeOutcome:

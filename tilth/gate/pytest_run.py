@@ -1,14 +1,12 @@
-"""One pytest run in an export, believed only by its signed report.
+"""One pytest run in an export, and the report it left.
 
-Starts the modules of `in_target` in the target's interpreter and reads what they signed. What it
-means is decided elsewhere.
+Starts the modules of `in_target` in the target's interpreter and reads what they wrote. What it
+means, and whether it is believed, is decided elsewhere.
 """
 
 from __future__ import annotations
 
 import functools
-import hashlib
-import hmac
 import importlib.util
 import json
 import marshal
@@ -16,14 +14,11 @@ import os
 import secrets
 import stat
 import sys
-from collections.abc import Iterable
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from pydantic import ValidationError
-
 from tilth.base.errors import ToolError, UserError
-from tilth.base.values import describe_faults
 from tilth.gate import in_target
 from tilth.gate.export import Export
 from tilth.gate.overlay import place
@@ -41,8 +36,9 @@ if __name__ == "__main__":
     import sys
 
     sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-    from {PACKAGE}.report import main
+    import importlib
 
+    main = importlib.import_module("{PACKAGE}." + sys.argv.pop(1)).main
     del sys.path[0]
     main()
 """
@@ -50,7 +46,7 @@ if __name__ == "__main__":
 
 @dataclass(frozen=True)
 class PytestEnd:
-    """Hold how the process ended and the report it signed; None when there is none to believe."""
+    """Hold how the process ended and the report it wrote; None when there is none."""
 
     finished: Finished
     run: PytestRun | None
@@ -62,28 +58,24 @@ def run_pytest(
     setup: PytestSetup,
     timeout_s: float,
     *,
-    seeds: Iterable[str] | None = None,
-    is_base: bool = False,
+    expected: Mapping[str, object] | None = None,
+    test_s: float | None = None,
 ) -> PytestEnd:
     """Run the named test files; UserError if the interpreter cannot run pytest at all.
 
-    `seeds` are those whose tests must be the ones their files hold; all that are named, if None.
-    Of a base all that is not pytest's own is told, whether or not its tests meet it.
+    `expected` are the values of expectations that stand in the files as looks into a table. A test
+    that takes longer than `test_s` is red.
     """
-    key = secrets.token_bytes(32)
     report = export.root / f"report-{secrets.token_hex(4)}"
     config = _place_config(export, setup)
-    read = tests if seeds is None else tuple(seeds)
-    export.keep(read)
-    export.keep((config,), again=True)
     request = {
-        "key": key.hex(),
         "report": str(report),
         "root": str(export.path),
         "stands_for": [str(path) for path in export.runtime.stands_for],
-        "held": sorted({*read, *(path for path in export.kept if path.endswith(".py"))}),
-        "seeds": read,
-        "is_base": is_base,
+        "bytecode": str(export.root / "bytecode"),
+        "seeds": [path for path in tests if path.endswith(".py")],
+        "expected": expected,
+        "test_s": test_s,
         "blocked": setup.blocked,
         "args": [*setup.options, *_own_options(export, config), *tests],
     }
@@ -92,10 +84,10 @@ def run_pytest(
     start = lay_out_modules(export.root)
     python = export.runtime.python
     try:
-        finished = export.run((str(python), "-I", "-B", str(start), str(asked)), timeout_s)
+        finished = export.run((str(python), "-I", "-B", str(start), "run", str(asked)), timeout_s)
     except ToolError as error:
         raise UserError(f"{error}: set TILTH_PYTHON to the project's Python") from error
-    return PytestEnd(finished, _believed(report, key, export))
+    return PytestEnd(finished, _reported(report, export))
 
 
 def lay_out_modules(root: Path) -> Path:
@@ -163,25 +155,21 @@ def _place_config(export: Export, setup: PytestSetup) -> str:
     return name
 
 
-def _believed(report: Path, key: bytes, export: Export) -> PytestRun | None:
-    content = _read(report)
-    body, _, seal = content.rstrip(b"\n").rpartition(b"\n")
-    wanted = hmac.new(key, body, hashlib.sha256).hexdigest().encode()
-    if not hmac.compare_digest(seal, wanted):
-        return None
+def _reported(report: Path, export: Export) -> PytestRun | None:
     python = export.runtime.python
-    record = json.loads(export.named_plainly(body.decode()))
-    if "missing" in record:
+    try:
+        record = json.loads(export.named_plainly(_read(report).decode()))
+        missing = record.get("missing")
+        run = None if missing else PytestRun.model_validate(record)
+    except (ValueError, AttributeError, RecursionError):
+        # None was written, or by whoever runs in that process.
+        return None
+    if run is None:
         raise UserError(
-            f"{python} has no pytest ({record['missing']}): "
+            f"{python} has no pytest ({missing}): "
             "install pytest in that environment or set TILTH_PYTHON"
         )
-    try:
-        run = PytestRun.model_validate(record)
-        return run.model_copy(update={"rewritten": export.rewritten()})
-    except ValidationError as error:
-        why = describe_faults(error)
-        raise UserError(f"{python} runs a pytest whose report cannot be read: {why}") from error
+    return run
 
 
 def _read(path: Path) -> bytes:

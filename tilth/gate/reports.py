@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from tilth.gate.findings import ValidatorReport
 from tilth.sandbox.confinement import Finished
@@ -39,8 +39,3 @@ def no_report(name: str, finished: Finished, timeout_s: float) -> str:
 def too_slow(name: str, timeout_s: float) -> str:
     """Say that a validator took too long."""
     return f"{name} did not finish within {timeout_s:g} seconds and was stopped"
-
-
-def more(lines: Sequence[str], most: int) -> list[str]:
-    """Count what a list of lines had to leave out."""
-    return [f"… and {len(lines) - most} more"] if len(lines) > most else []

@@ -17,10 +17,11 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from tilth.base.errors import ToolError, UserError
 from tilth.base.values import Value
+from tilth.gate.challenged import more
 from tilth.gate.export import Export
 from tilth.gate.findings import Baseline, ValidatorReport
 from tilth.gate.overlay import place
-from tilth.gate.reports import more, report_of, too_slow
+from tilth.gate.reports import report_of, too_slow
 from tilth.sandbox.confinement import Finished
 
 RUFF = "ruff"

@@ -1,39 +1,62 @@
-"""Reads seed tests as the interpreter that will run them does, without running them."""
+"""Reads test files as the interpreter that will run them does, without running them."""
 
 from __future__ import annotations
 
 import base64
 import json
 import sys
-from collections.abc import Mapping
-from pathlib import Path
+from collections.abc import Callable, Mapping
+from typing import TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
 from tilth.base.errors import ToolError
+from tilth.gate.challenge import Expectations
 from tilth.gate.export import Runtime, open_bare
-from tilth.gate.in_target import seed_reading
+from tilth.gate.in_target import expectations, seed_reading
 from tilth.gate.interpreter import unable
 from tilth.gate.pristine import SeedReading, read_here
+from tilth.gate.pytest_run import lay_out_modules
 
+_Read = TypeVar("_Read")
 _READINGS = TypeAdapter(dict[str, SeedReading])
 
 
 def read_seeds(
     runtime: Runtime, files: Mapping[str, bytes], timeout_s: float
 ) -> dict[str, SeedReading]:
-    """Read files; UserError if the interpreter cannot."""
+    """Read what tests the files hold; UserError if the interpreter cannot."""
     if str(runtime.python) == sys.executable or not files:
         return {name: read_here(content) for name, content in files.items()}
+    return _asked(runtime, seed_reading.__name__, files, timeout_s, _READINGS.validate_json)
+
+
+def read_expectations(
+    runtime: Runtime, files: Mapping[str, bytes], timeout_s: float
+) -> Expectations:
+    """Read what the tests of files expect; UserError if the interpreter cannot."""
+    if str(runtime.python) == sys.executable or not files:
+        return Expectations.read(json.dumps(expectations.read(dict(files))))
+    return _asked(runtime, expectations.__name__, files, timeout_s, Expectations.read)
+
+
+def _asked(
+    runtime: Runtime,
+    module: str,
+    files: Mapping[str, bytes],
+    timeout_s: float,
+    parse: Callable[[bytes], _Read],
+) -> _Read:
     with open_bare(runtime) as export:
-        script, asked, answered = (export.root / name for name in ("read.py", "asked", "answered"))
-        script.write_bytes(Path(seed_reading.__file__).read_bytes())
+        asked, answered = export.root / "asked", export.root / "answered"
+        start = lay_out_modules(export.root)
         packed = {name: base64.b64encode(content).decode() for name, content in files.items()}
         asked.write_text(json.dumps(packed))
-        argv = (str(runtime.python), "-I", "-B", str(script), str(asked), str(answered))
+        name = module.rpartition(".")[2]
+        argv = (str(runtime.python), "-I", "-B", str(start), name, str(asked), str(answered))
         said = ""
         try:
             said = export.run(argv, timeout_s).output
-            return _READINGS.validate_json(answered.read_bytes())
+            return parse(answered.read_bytes())
         except (ToolError, OSError, ValidationError) as error:
             raise unable(runtime.python, "read the tests", said or error) from error

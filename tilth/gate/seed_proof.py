@@ -6,16 +6,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from tilth.contract.prd import Task
+from tilth.gate.challenged import more
 from tilth.gate.findings import Baseline, ValidatorReport
-from tilth.gate.hook_files import holds_hooks
-from tilth.gate.hooks import permitted_hooks
 from tilth.gate.overlay import Overlay, Seeds, Trees
 from tilth.gate.passing import PytestRun, complaints, proves_nothing, run_faults, unforgiven
 from tilth.gate.pristine import Pristine
 from tilth.gate.pytest_config import PytestSetup, pytest_setup
 from tilth.gate.pytest_run import PytestEnd
-from tilth.gate.reports import more, no_report, report_of
-from tilth.gate.steering import may_change, steers
+from tilth.gate.reports import no_report, report_of
 
 PYTEST = "pytest"
 _MOST_LINES = 200
@@ -39,20 +37,6 @@ class Proof:
         """
         texts = [content.decode("utf-8", "replace") for content in self.seeds.run.values()]
         return pytest_setup(self.read, texts, selects=selects)
-
-    @property
-    def may_steer(self) -> bool:
-        """Tell whether the task was allowed to change, and has changed, a file of the gate."""
-        return any(
-            may_change(change.path, self.task.may_change) and self._steers(change.path)
-            for change in self.trees.changes
-        )
-
-    def _steers(self, path: str) -> bool:
-        if steers(path) is not None or path in self.trees.shadows:
-            return True
-        # What the project loads as a plugin has no name to tell it by.
-        return holds_hooks(path, self.trees.read_tree(path))
 
     def read(self, path: str) -> bytes | None:
         """Read a file that steers the gate."""
@@ -78,7 +62,7 @@ class Judgement:
         own = complaints(run, files, before.skipped)
         done = complaints(run, read_all(run, self.done), before.skipped)
         fresh = unforgiven(done, before.red_elsewhere)
-        lines = [*run_faults(run, before.replaced, before.hooks), *own.values()]
+        lines = [*run_faults(run), *own.values()]
         for node, why in done.items():
             since = "" if node in fresh else "; red before this one began, it must be mended too"
             lines.append(f"{why} (it belongs to a task that is done{since})")
@@ -95,8 +79,7 @@ class Judgement:
         problems = self.problems(run)
         parts = [*problems[:_MOST_LINES], *more(problems, _MOST_LINES)]
         output = "\n".join([*parts, "", finished.output]) if parts else finished.output
-        report = report_of(PYTEST, not problems, finished, output, run.counts())
-        return report.model_copy(update={"replaced": run.interference})
+        return report_of(PYTEST, not problems, finished, output, run.counts())
 
 
 def read_all(run: PytestRun, paths: Iterable[str]) -> tuple[Pristine, ...]:
@@ -108,8 +91,7 @@ def base_report(end: PytestEnd, seeds: Seeds, timeout_s: float) -> ValidatorRepo
     """Word how this task's own tests went on the untouched base."""
     if not seeds.own:
         return None
-    known = Baseline(replaced=end.run.interference) if end.run else Baseline()
-    return Judgement(tuple(seeds.own), (), known).report(end, timeout_s)
+    return Judgement(tuple(seeds.own), (), Baseline()).report(end, timeout_s)
 
 
 def baseline_of(
@@ -131,9 +113,3 @@ def baseline_of(
         skipped=tuple(r.node for r in results if r.ending in ("skipped", "xfailed")),
         violations=violations,
     )
-
-
-def allowing_hooks(baseline: Baseline, run: PytestRun | None) -> Baseline:
-    """Let a task that may change the gate's files add hooks, but none that runs tests itself."""
-    hooks = permitted_hooks(run.interference, baseline.replaced) if run else ()
-    return baseline.model_copy(update={"replaced": (*baseline.replaced, *hooks), "hooks": ()})

@@ -16,8 +16,6 @@ from tilth.config.project import PYPROJECT, TILTH_TOML, NamedValidator
 from tilth.contract.prd import Plan, Status, Task
 from tilth.gate.config_sections import Unparsable, mended
 from tilth.gate.findings import Steering
-from tilth.gate.hook_files import holds_hooks
-from tilth.gate.hooks import deciding
 from tilth.gate.steering import (
     Steers,
     is_beside_tests,
@@ -55,37 +53,28 @@ class Span:
         )
 
 
-def steering_of(
-    span: Span, task: Task, validators: Iterable[NamedValidator], hooks: Iterable[str] = ()
-) -> Steering:
-    """Say what one change does to the gates it is proven by, and to those of later sessions.
-
-    `hooks` are those that were not in force before it.
-    """
+def steering_of(span: Span, task: Task, validators: Iterable[NamedValidator]) -> Steering:
+    """Say what one change does to the gates it is proven by, and to those of later sessions."""
     named = tuple(validators)
     found: dict[str, list[str]] = {}
     for change in span.changes:
         allowed = may_change(change.path, task.may_change)
-        if allowed and (how := _way_of_permitted(change, span)):
+        if allowed and (how := _way(change, span)):
             said = f"{how}; it was {_DID[change.status]} by permission of the plan"
             found.setdefault(change.path, []).append(f"{said}, and the gate ran with it")
         for what in (_validator_words(change, named), _own_settings(change, span)):
             if what:
                 found.setdefault(change.path, []).append(what)
     notes = shortened([f"{path}: {said}" for path, all_ in found.items() for said in all_])
-    told = _hooks_note("It adds", hooks) if found else ()
-    return Steering(files=tuple(found), notes=(*notes, *told))
+    return Steering(files=tuple(found), notes=notes)
 
 
-def earlier_steering(
-    span: Span, plan: Plan, validators: Iterable[NamedValidator], hooks: Iterable[str] = ()
-) -> Steering:
+def earlier_steering(span: Span, plan: Plan, validators: Iterable[NamedValidator]) -> Steering:
     """Say what of the gate this session's earlier tasks have changed before a task began."""
     named = tuple(validators)
     notes, files = [], []
     for change in span.changes:
-        permitted = _permitting(change.path, plan)
-        how = _way_of_permitted(change, span) if permitted else _way(change, span)
+        how = _way(change, span)
         users = _users(change.path, named)
         if not how and not users:
             continue
@@ -95,8 +84,7 @@ def earlier_steering(
             f"{change.path}: {what}; it was {_DID[change.status]} earlier in this session, "
             f"{_by_whom(change.path, plan)}, and the gate of this task ran with that"
         )
-    told = _hooks_note("Since the session began it has", hooks) if files else ()
-    return Steering(earlier=tuple(files), notes=(*shortened(notes), *told))
+    return Steering(earlier=tuple(files), notes=shortened(notes))
 
 
 def _way(change: Change, span: Span) -> str | None:
@@ -114,14 +102,6 @@ def _way(change: Change, span: Span) -> str | None:
         return None if is_test_file(change.path) else "it stands beside the tests"
     new_package = makes_package_of_tests(change.path, span.directories)
     return "it makes a package of a directory of tests" if new_package else None
-
-
-def _way_of_permitted(change: Change, span: Span) -> str | None:
-    """Say it also of a file with hooks: whoever may change it may add to what pytest does."""
-    how = _way(change, span)
-    if how is None and holds_hooks(change.path, *span.read(change)):
-        return "it holds hooks of pytest"
-    return how
 
 
 def _sections_differ(change: Change, span: Span) -> bool:
@@ -177,10 +157,3 @@ def _table(content: bytes | None) -> Any:
         # Whatever it means to say, it differs from everything that can be read.
         return object()
     return tool.get("tilth") if isinstance(tool, dict) else None
-
-
-def _hooks_note(since: str, hooks: Iterable[str]) -> tuple[str, ...]:
-    names = deciding(hooks)
-    if not names:
-        return ()
-    return (f"{since} hooks that decide about tests: {', '.join(names)}. Look at what they do.",)

@@ -24,13 +24,13 @@ from tilth.gate.base_tests import (
     passes,
     standing,
 )
+from tilth.gate.challenged import more
 from tilth.gate.export import Runtime, open_export
 from tilth.gate.findings import NodeResult, NotRun, SuiteRecord, ValidatorReport
-from tilth.gate.hooks import permitted_hooks
 from tilth.gate.overlay import Overlay
 from tilth.gate.passing import PytestRun, run_faults, unforgiven
 from tilth.gate.pytest_run import PytestEnd, run_pytest
-from tilth.gate.reports import more, no_report, report_of
+from tilth.gate.reports import no_report, report_of
 from tilth.gate.seed_proof import Proof
 from tilth.gate.steering import is_test_file
 from tilth.gate.tampering import shortened
@@ -78,7 +78,7 @@ class Suite:
         if end.run is None:
             said = f"{no_report(SUITE, end.finished, self.timeout_s)}\n{end.finished.output}"
             return Tried(report_of(SUITE, False, end.finished, said))
-        faults = run_faults(end.run, _replaceable(proof, before, end.run))
+        faults = run_faults(end.run)
         edited = _edited(proof, before)
         red = {**unforgiven(_red(end.run), before.red), **lost_tests(before, end.run, edited)}
         steady = self._steady(proof, red, before) if red and not faults else red
@@ -158,8 +158,7 @@ class Suite:
         setup = proof.setup(selects=not files)
         with open_export(self.runtime, tree, overlay) as export:
             tests = files or self.arguments
-            is_base = tree == proof.base
-            return run_pytest(export, tests, setup, self.timeout_s, seeds=(), is_base=is_base)
+            return run_pytest(export, tests, setup, self.timeout_s)
 
 
 def kept_report(known: SuiteRecord, first: SuiteRecord) -> ValidatorReport:
@@ -188,8 +187,7 @@ def _overlay(proof: Proof, tree: str | None = None) -> Overlay:
         return Overlay(removes=tuple(seeds))
     whole = proof.overlay
     places = {path: text for path, text in whole.places.items() if not proof.seeds.is_any(path)}
-    kept = tuple(path for path in whole.steering if not proof.seeds.is_any(path))
-    return Overlay(places=places, removes=(*whole.removes, *seeds), kept=kept)
+    return Overlay(places=places, removes=(*whole.removes, *seeds))
 
 
 def _may_hold_tests(proof: Proof) -> bool:
@@ -197,12 +195,6 @@ def _may_hold_tests(proof: Proof) -> bool:
     configured = proof.setup().config is not None
     own = (path for path in proof.trees.base_files if not proof.seeds.is_any(path))
     return configured or any(is_test_file(path) for path in own)
-
-
-def _replaceable(proof: Proof, before: SuiteRecord, run: PytestRun) -> tuple[str, ...]:
-    """Name what may stand in the place of pytest's own: what did before, and permitted hooks."""
-    added = permitted_hooks(run.interference, before.replaced) if proof.may_steer else ()
-    return (*before.replaced, *added)
 
 
 def _red(run: PytestRun) -> dict[str, str]:
@@ -256,7 +248,6 @@ def _with_record(report: ValidatorReport, run: PytestRun, tree: str) -> Validato
         red=tuple(_red(run)),
         passed=passed_functions(run),
         cases=passed_cases(run),
-        replaced=run.interference,
     )
     return report.model_copy(update={"suite": record})
 

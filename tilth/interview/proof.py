@@ -153,9 +153,7 @@ def _findings(pristine: Pristine, end: PytestEnd, known: KnownNames, timeout_s: 
         else:
             why = f"ended the test process (exit code {end.finished.exit_code}) before its report"
         return bad.model_copy(update={"problems": (f"{path}: {why}",)})
-    # What the project replaces of pytest on its own base is its way, not a fault of the seed.
-    own_way = run_faults(end.run, end.run.interference)
-    faults = own_way if end.run.status not in (2, 5) else []
+    faults = run_faults(end.run) if end.run.status not in (2, 5) else []
     results = [result for result in end.run.results if pristine.owns(result.node)]
     problems = [line for result in results if (line := _result_problem(result, known))]
     collected = not any(result.node == path for result in results)

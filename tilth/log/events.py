@@ -23,6 +23,7 @@ from tilth.log.envelope import Payload as Payload
 from tilth.log.envelope import Scope as Scope
 from tilth.log.envelope import Sink as Sink
 from tilth.log.envelope import Unknown as Unknown
+from tilth.log.evidence_events import ChallengeMade as ChallengeMade
 from tilth.log.evidence_events import EvaluatorTool as EvaluatorTool
 from tilth.log.evidence_events import MutantsTried as MutantsTried
 from tilth.log.evidence_events import ProbeFailed as ProbeFailed

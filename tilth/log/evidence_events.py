@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+from tilth.gate.challenged import Challenged, ChallengeRun
 from tilth.gate.evidence import ProbeOutcome
 from tilth.log.envelope import Payload
 
@@ -55,3 +56,28 @@ class MutantsTried(Payload):
     not_run: int
     survived: tuple[str, ...]
     duration_ms: int = 0
+
+
+class ChallengeMade(Payload):
+    """Tell what became of tests whose expectations were made false, on one tree.
+
+    The fields are those of `Challenged`; `validator` says whether they are the task's own tests
+    (`pytest`) or the project's (`suite`).
+    """
+
+    type: Literal["challenge"] = "challenge"
+    tree: str
+    validator: str
+    tests: tuple[str, ...] = ()
+    nonce: str = ""
+    tries: int = 0
+    runs: tuple[ChallengeRun, ...] = ()
+    noticed: tuple[str, ...] = ()
+    unnoticed: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+    refused: tuple[str, ...] = ()
+
+    @property
+    def found(self) -> Challenged:
+        """Give what the challenge showed."""
+        return Challenged(**{name: getattr(self, name) for name in Challenged.model_fields})

@@ -187,7 +187,7 @@ def open_opinions(state: SessionState) -> dict[str, Review]:
 
 
 def evidence_of(state: SessionState, *, is_closed: bool = False) -> EvidenceRecord:
-    """Give what the log says of probes and mutants, so that none is run again."""
+    """Give what the log says of challenges, probes and mutants, so that none is run again."""
     record = EvidenceRecord(is_closed=is_closed)
     for task in state.tasks.values():
         for run in task.probes:
@@ -197,6 +197,8 @@ def evidence_of(state: SessionState, *, is_closed: bool = False) -> EvidenceReco
         for tried in task.mutant_runs:
             fields = {name: getattr(tried, name) for name in Mutated.model_fields}
             record.keep_mutated(task.id or "", tried.tree, Mutated(**fields))
+        for made in task.challenges:
+            record.keep_challenged(task.id or "", made.tree, made.found)
         for looked in task.evaluator_probes:
             test = looked.arguments.get("test") if isinstance(looked.arguments, dict) else None
             if isinstance(test, str) and not looked.is_error:

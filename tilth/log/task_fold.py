@@ -246,6 +246,11 @@ def _(task: TaskState, event: Event, failed: ev.ProbeFailed) -> TaskState:
     return changed(task, refusals=(*task.refusals, failed))
 
 
+@_on(ev.ChallengeMade)
+def _(task: TaskState, event: Event, made: ev.ChallengeMade) -> TaskState:
+    return _milestone(changed(task, challenges=(*task.challenges, made)), event)
+
+
 @_on(ev.MutantsTried)
 def _(task: TaskState, event: Event, tried: ev.MutantsTried) -> TaskState:
     runs = (*task.mutant_runs, tried)

@@ -16,6 +16,7 @@ from tilth.contract.verdict import Decision, LedgerEntry, is_settled
 from tilth.log.events import (
     BlockerRaised,
     CaseSubmitted,
+    ChallengeMade,
     Committed,
     ContextReset,
     EvaluatorTool,
@@ -236,6 +237,7 @@ class TaskState:
     probes: tuple[ProbeRun, ...] = ()
     evaluator_probes: tuple[EvaluatorTool, ...] = ()
     mutant_runs: tuple[MutantsTried, ...] = ()
+    challenges: tuple[ChallengeMade, ...] = ()
     refusals: tuple[ProbeFailed, ...] = ()
     # The last verdict accepts and asks for a change all the same.
     contradicted: bool = False

@@ -19,12 +19,13 @@ from tilth.contract.operator_word import OperatorWord
 from tilth.contract.outcomes import StopReason
 from tilth.contract.prd import Plan, Status, Task
 from tilth.contract.rules import Rules
+from tilth.gate.findings import ValidatorReport
 from tilth.git import trees
 from tilth.git.borrowed import borrow
 from tilth.git.source import SourceRepo, open_source
 from tilth.git.workspace import Workspace
 from tilth.git.worktree import delete
-from tilth.log.events import SessionStart
+from tilth.log.events import SessionStart, ValidatorRun
 from tilth.log.reattach import evidence_of
 from tilth.log.state import fold
 from tilth.model.messages import Role, Turn
@@ -52,6 +53,7 @@ from tilth.session.speaking import accept_at_rest
 from tilth.show.progress_line import EventProgress, ProgressLine, no_progress
 from tilth.show.terminal import stop_on_signals
 from tilth.task.ending import Ending
+from tilth.task.evidence_record import EvidenceRecord
 from tilth.task.words import Listener, lands, take_up
 
 # What shaped the recorded run. Keys, endpoints, sandbox and interpreter are today's business, and
@@ -71,6 +73,7 @@ _RECORDED = (
     "TILTH_EVALUATOR_TOOLS",
     "TILTH_MAX_EVALUATOR_TURNS",
     "TILTH_MUTATION_SECONDS",
+    "TILTH_CHALLENGE_SECONDS",
     "TILTH_JOBS",
 )
 _NO_CAPS = {
@@ -82,6 +85,10 @@ _NO_CAPS = {
 _ANOTHER = "another reviewer"
 # Too short to be taken for a secret, and never sent anywhere.
 _NO_KEY = "none"
+_RECORDED_GATE = (
+    "the session was begun before tests were challenged: what its gate said is taken from the "
+    "record, and not proven again"
+)
 
 
 @dataclass(frozen=True)
@@ -162,6 +169,26 @@ def _source(recording: Recording) -> SourceRepo:
     return open_source(root)
 
 
+def report_of(run: ValidatorRun) -> ValidatorReport:
+    """Give a validator's report as it was recorded."""
+    fields = ValidatorReport.model_fields
+    return ValidatorReport(**{name: getattr(run, name) for name in fields})
+
+
+def _is_before_challenges(recording: Recording) -> bool:
+    return recording.opening.rules < Rules.CHALLENGE
+
+
+def _evidence(recording: Recording) -> EvidenceRecord:
+    """Give what a recording knows of what was run on its trees."""
+    evidence = evidence_of(recording.state, is_closed=True)
+    if _is_before_challenges(recording):
+        for (task_id, tree), runs in recording.validated.items():
+            reports = tuple(report_of(run) for run in runs.values())
+            evidence.keep_validated(task_id, tree, reports)
+    return evidence
+
+
 @contextmanager
 def _throwaway() -> Iterator[Path]:
     root = scratch_directory("tilth-replay-")
@@ -206,7 +233,7 @@ class _Play:
                 rules=Rules(self._recording.opening.rules),
                 wrap_tools=lambda tools, task_id: RecordedTools(tools, self._script, task_id),
                 wrap_words=lambda words: RepeatedWords(words, self._script),
-                evidence=evidence_of(self._recording.state, is_closed=True),
+                evidence=_evidence(self._recording),
                 setup_network=self._today.sandbox_network,
             )
             self._say_at_rest(parts, number)
@@ -289,6 +316,8 @@ class _Play:
             for ending in endings
             if ending.reason is StopReason.ERROR
         ]
+        if _is_before_challenges(self._recording):
+            notes.append(_RECORDED_GATE)
         tasks = tuple(self._held(task, notes) for task in compare(self._recording, again))
         return Played(
             tasks=tasks,

@@ -205,6 +205,8 @@ class Recording:
         self.attempts: dict[str, list[Attempt]] = {}
         # The tasks another reviewer was asked about, by start, in the order of asking.
         self.seconded: dict[int, dict[str, None]] = {}
+        # What the validators said of each case and landing, by its task and tree.
+        self.validated: dict[tuple[str, str], dict[str, ValidatorRun]] = {}
         self._places = _line_places(path)
         self.words = RecordedWords()
         state = SessionState()
@@ -238,6 +240,11 @@ class Recording:
         return payload
 
     def _index(self, event: Event, state: SessionState) -> None:
+        if isinstance(run := event.payload, ValidatorRun) and run.phase in ("case", "landing"):
+            key = event.task_id or "", run.tree
+            known = self.validated.get(key, {})
+            # The first of a further time begins anew.
+            self.validated[key] = {run.name: run} if run.name in known else {**known, run.name: run}
         task_id, payload = event.task_id or "", event.payload
         if isinstance(payload, PromptAssembled) and payload.role is Role.WORKER:
             attempt = Attempt(task_id, _number(state))

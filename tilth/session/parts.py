@@ -253,6 +253,7 @@ class Parts:
             room=room,
             mask=self.mask,
             start=session.start_commit,
+            challenge_seconds=self.settings.challenge_seconds,
         )
         gate.worker_home = places.home
         return gate

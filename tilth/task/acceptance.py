@@ -19,6 +19,7 @@ from tilth.task import landing
 from tilth.task.attempt import Green
 from tilth.task.bench import Bench
 from tilth.task.opening import validator_run
+from tilth.task.proving import run_gate
 from tilth.task.words import take_up
 
 
@@ -90,7 +91,8 @@ def prove(bench: Bench, task: Task) -> Proven:
         )
     plan = bench.record.plan
     baseline = bench.gate.baseline(task, plan, onto)
-    validation = bench.gate.validate(task, plan, onto, merged.tree, baseline)
+    emit = bench.emit.bind(task_id=task.id, trace_id=known.attempt.trace_id)
+    validation = run_gate(bench, task, plan, onto, merged.tree, baseline, emit)
     red = [report.name for report in validation.reports if not report.passed]
     if red:
         raise UserError(

@@ -20,6 +20,7 @@ from tilth.config.settings import Settings
 from tilth.contract.outcomes import StopReason
 from tilth.contract.prd import Plan, Task
 from tilth.contract.rules import Rules
+from tilth.gate.challenged import Known
 from tilth.gate.evidence import Mutated, Probed
 from tilth.gate.findings import Baseline, Validation
 from tilth.git.changes import Change, Frozen, Merged
@@ -53,7 +54,13 @@ class Gate(Protocol):
     def baseline_onto(self, task: Task, plan: Plan, base: str, known: Baseline) -> Baseline: ...
 
     def validate(
-        self, task: Task, plan: Plan, base: str, tree: str, baseline: Baseline
+        self,
+        task: Task,
+        plan: Plan,
+        base: str,
+        tree: str,
+        baseline: Baseline,
+        challenged: Known | None,
     ) -> Validation: ...
 
     def prove_tip(self, plan: Plan, tip: str) -> Validation: ...

@@ -15,6 +15,7 @@ from tilth.model.messages import ToolCall
 from tilth.task.attempt import Attempt, Green, OpenReview, Snapshot, Submission
 from tilth.task.bench import Bench
 from tilth.task.opening import baseline_of, validator_run
+from tilth.task.proving import run_gate
 from tilth.task.review import judged
 
 _MARKER = re.compile(rb"(?m)^(<{7} landed|>{7} this-change)\b")
@@ -102,7 +103,9 @@ def still_marked(bench: Bench, attempt: Attempt, tree: str) -> tuple[str, ...]:
 def validate(bench: Bench, attempt: Attempt, plan: Plan, submission: Submission) -> Validation:
     """Run the validators on the frozen tree, and record what each said."""
     baseline = baseline_of(bench, attempt)
-    validation = bench.gate.validate(attempt.task, plan, attempt.base, submission.tree, baseline)
+    validation = run_gate(
+        bench, attempt.task, plan, attempt.base, submission.tree, baseline, attempt.emit
+    )
     for report in validation.reports:
         attempt.tell(validator_run(bench, report, phase="case", tree=submission.tree))
     if validation.tampered:

@@ -1,4 +1,4 @@
-"""What probes and mutants were seen to do, by tree: nothing of it is run a second time.
+"""What challenges, probes and mutants showed, by tree: nothing of it is run a second time.
 
 A resume and a replay begin with what the log says. It runs nothing and decides nothing.
 """
@@ -8,7 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from tilth.base.values import digest
+from tilth.gate.challenged import Challenged
 from tilth.gate.evidence import Mutated, Probed
+from tilth.gate.findings import ValidatorReport
 from tilth.model.messages import ToolResult
 
 
@@ -16,12 +18,15 @@ from tilth.model.messages import ToolResult
 class EvidenceRecord:
     """Hold results by the tree they are about.
 
-    `is_closed` is true of a recording: it knows all the mutants there were.
+    `is_closed` is true of a recording: it knows all the challenges and mutants there were. One from
+    before there were challenges knows what the validators said, too.
     """
 
     is_closed: bool = False
     _probed: dict[tuple[str, str], Probed] = field(default_factory=dict)
     _mutated: dict[tuple[str, str], Mutated] = field(default_factory=dict)
+    _challenged: dict[tuple[str, str], dict[str, Challenged]] = field(default_factory=dict)
+    _validated: dict[tuple[str, str], tuple[ValidatorReport, ...]] = field(default_factory=dict)
     _told: dict[tuple[str, str], ToolResult] = field(default_factory=dict)
     # The calls whose case went back because a probe still failed.
     refused: set[str] = field(default_factory=set)
@@ -39,6 +44,21 @@ class EvidenceRecord:
 
     def keep_mutated(self, task_id: str, tree: str, mutated: Mutated) -> None:
         self._mutated[task_id, tree] = mutated
+
+    def challenged(self, task_id: str, tree: str, validator: str) -> Challenged | None:
+        """Give what came of challenging the tests of a validator; None if that is not known."""
+        known = self._challenged.get((task_id, tree), {}).get(validator)
+        return Challenged(validator=validator) if known is None and self.is_closed else known
+
+    def keep_challenged(self, task_id: str, tree: str, found: Challenged) -> None:
+        self._challenged.setdefault((task_id, tree), {})[found.validator] = found
+
+    def validated(self, task_id: str, tree: str) -> tuple[ValidatorReport, ...]:
+        """Give what the validators said of a tree, where that is part of the record."""
+        return self._validated.get((task_id, tree), ())
+
+    def keep_validated(self, task_id: str, tree: str, reports: tuple[ValidatorReport, ...]) -> None:
+        self._validated[task_id, tree] = reports
 
     def told(self, tree: str, text: str) -> ToolResult | None:
         """Give what an evaluator was told of a probe that it ran itself."""

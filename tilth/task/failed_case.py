@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tilth.contract.outcomes import FailReason, TaskEnd
+from tilth.log.events import ChallengeMade
 from tilth.log.task_state import RedTree
 from tilth.model.messages import ToolCall, ToolResult
 from tilth.task.attempt import Attempt, Snapshot
@@ -11,6 +12,7 @@ from tilth.task.briefs import UNCHANGED
 from tilth.task.tool_turns import give_result
 
 SAME_TREE = 3
+FAILED_CHALLENGES = 3
 
 
 def keep_red(attempt: Attempt, seen: Snapshot, told: ToolResult | TaskEnd) -> ToolResult | TaskEnd:
@@ -28,3 +30,13 @@ def answer_again(
     if attempt.red.times >= SAME_TREE:
         return TaskEnd(FailReason.NO_PROGRESS, f"{SAME_TREE} cases in a row on one failed state")
     return give_result(bench, attempt, call, f"{UNCHANGED}\n\n{red.told}", is_error=True)
+
+
+def end_by_challenges(bench: Bench, attempt: Attempt) -> TaskEnd | None:
+    """End a task whose cases have failed their challenge too often."""
+    made = bench.words.state.task(attempt.task.id).attempt.all(ChallengeMade)
+    failed = sum(bool(each.refused) for each in made)
+    if failed < FAILED_CHALLENGES:
+        return None
+    said = f"{failed} cases whose tests did not notice that what they expect was made false"
+    return TaskEnd(FailReason.NO_PROGRESS, said)

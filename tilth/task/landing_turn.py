@@ -27,6 +27,7 @@ from tilth.task.attempt import Accepted, Attempt, Green, Submission
 from tilth.task.bench import Bench
 from tilth.task.landing_briefs import conflict_told, red_told, rejected_told
 from tilth.task.opening import validator_run
+from tilth.task.proving import run_gate
 from tilth.task.review import Evidence
 from tilth.task.tool_turns import give_result
 
@@ -111,14 +112,14 @@ def _prove(bench: Bench, attempt: Attempt, onto: str, tree: str) -> tuple[Baseli
 
     What the task's own base was known for is enough to pass.
     """
-    task, plan, gate = attempt.task, bench.record.plan, bench.gate
+    task, plan, gate, emit = attempt.task, bench.record.plan, bench.gate, attempt.emit
     if attempt.baseline is not None:
         known = gate.baseline_onto(task, plan, onto, attempt.baseline)
-        validation = gate.validate(task, plan, onto, tree, known)
+        validation = run_gate(bench, task, plan, onto, tree, known, emit)
         if validation.passed:
             return known, validation
     there = gate.baseline(task, plan, onto)
-    return there, gate.validate(task, plan, onto, tree, there)
+    return there, run_gate(bench, task, plan, onto, tree, there, emit)
 
 
 def _refusal(

@@ -53,8 +53,8 @@ def read(content: bytes) -> dict[str, Any]:
     return {
         "error": None,
         "tests": [name for name, _, _ in tests],
-        "may_skip": [name for name, _, skips in tests if skips],
-        "all_may_skip": _module_skips(module),
+        "marked": [name for name, _, marked in tests if marked],
+        "skipping": {name: _skipping_lines(function) for name, function, _ in tests},
         "spans": {name: _span(function) for name, function, _ in tests},
         "skip_lines": sorted(set(_skip_lines(module))),
         "comments": dict(_comments(content)),
@@ -62,20 +62,22 @@ def read(content: bytes) -> dict[str, Any]:
 
 
 def _unread(why: str) -> dict[str, Any]:
-    return {"error": why, "tests": [], "may_skip": [], "all_may_skip": False}
+    return {"error": why, "tests": []}
 
 
 def _tests(module: ast.Module) -> Iterator[tuple[str, ast.stmt, bool]]:
+    """Give the tests, and whether a mark of their own may skip them or expect them to fail."""
     if _is_off(module.body):
         return
+    every = any(_skips(part) for part in _marks(module.body))
     for item in module.body:
         if isinstance(item, _FUNCTIONS) and _is_test(item):
-            yield item.name, item, _skips(item)
+            yield item.name, item, every or _is_marked(item)
         elif isinstance(item, ast.ClassDef) and _is_test_class(item):
-            marked = any(_skips(part) for part in [*item.decorator_list, *_marks(item.body)])
+            marked = every or _is_marked(item) or any(_skips(part) for part in _marks(item.body))
             for method in item.body:
                 if isinstance(method, _FUNCTIONS) and _is_test(method):
-                    yield item.name + "::" + method.name, method, marked or _skips(method)
+                    yield item.name + "::" + method.name, method, marked or _is_marked(method)
 
 
 def _is_test(function: Any) -> bool:
@@ -111,15 +113,20 @@ def _marks(body: list[ast.stmt]) -> Iterator[ast.stmt]:
             yield item
 
 
-def _module_skips(module: ast.Module) -> bool:
-    """Tell whether a mark, a call or a fixture at the file's top level can skip any test."""
-    return any(_skips(item) for item in module.body if not _holds_tests(item))
+def _is_marked(item: Any) -> bool:
+    return any(_skips(part) for part in item.decorator_list)
 
 
-def _holds_tests(item: ast.stmt) -> bool:
-    if isinstance(item, ast.ClassDef):
-        return True
-    return isinstance(item, _FUNCTIONS) and _is_test(item)
+def _skipping_lines(function: Any) -> list[int]:
+    """Give the lines of a test's own body that skip it or expect it to fail."""
+    return sorted(
+        {
+            node.lineno
+            for part in function.body
+            for node in ast.walk(part)
+            if isinstance(node, (ast.Call, ast.Raise)) and _skips(node)
+        }
+    )
 
 
 def _skips(node: ast.AST) -> bool:
@@ -162,23 +169,6 @@ def _comments(content: bytes) -> Iterator[tuple[int, str]]:
                 yield token.start[0], token.string
     except (tokenize.TokenError, SyntaxError):
         return
-
-
-def imports(content: bytes) -> set[str]:
-    """Name every module that a file imports, by its whole name; none if it does not parse."""
-    try:
-        module = ast.parse(content)
-    except (SyntaxError, ValueError, RecursionError):
-        return set()
-    found: set[str] = set()
-    for node in ast.walk(module):
-        if isinstance(node, ast.Import):
-            found.update(name.name for name in node.names)
-        elif isinstance(node, ast.ImportFrom) and not node.level:
-            origin = node.module or ""
-            found.add(origin)
-            found.update(f"{origin}.{name.name}" for name in node.names)
-    return found - {""}
 
 
 if __name__ == "__main__":
