@@ -18,6 +18,7 @@ LAYER = {
     "base": 0,
     "config": 0,
     "contract": 0,
+    "gate.challenged": 0,
     "gate.evidence": 0,
     "gate.findings": 0,
     "gate.globs": 0,

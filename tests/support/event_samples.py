@@ -11,12 +11,14 @@ from tilth.contract.operator_word import Verb
 from tilth.contract.outcomes import FailReason, FreshReason, Refused, StopReason
 from tilth.contract.prd import Plan, Task
 from tilth.contract.verdict import Decision, RejectionCategory
+from tilth.gate.challenged import ChallengeRun
 from tilth.gate.evidence import ProbeOutcome
 from tilth.log.events import (
     BlockerRaised,
     CapWarning,
     CaseParseError,
     CaseSubmitted,
+    ChallengeMade,
     Committed,
     ContextReset,
     ContextTrimmed,
@@ -268,6 +270,20 @@ SAMPLES: dict[str, Payload] = {
             killed=2,
             not_run=1,
             survived=("slug.py:3 x > 1 \u2192 x >= 1",),
+        ),
+        ChallengeMade(
+            tree="t" * 40,
+            validator="pytest",
+            tests=("tests/test_t001_slug.py::test_a", "tests/test_t001_slug.py::test_b"),
+            nonce="0a1b2c3d4e5f6071",
+            tries=1,
+            runs=(
+                ChallengeRun(false="10", red="10"),
+                ChallengeRun(false="01", red="00"),
+            ),
+            noticed=("tests/test_t001_slug.py::test_a",),
+            unnoticed=("tests/test_t001_slug.py::test_b",),
+            duration_ms=900,
         ),
         LedgerAppended(entries=1),
         ContextTrimmed(conversation="w1", call_ids=("c1", "c2"), stub="(left out)"),

@@ -19,9 +19,15 @@ TilthError
 
 from __future__ import annotations
 
+import errno
 import os
 import traceback
 from collections.abc import Sequence
+
+# What a system call says of the machine, whatever it was asked.
+OF_THE_MACHINE = frozenset(
+    {errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EROFS}
+)
 
 
 class TilthError(Exception):

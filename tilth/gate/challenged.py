@@ -36,6 +36,7 @@ class Challenged(Value):
     unnoticed: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
     refused: tuple[str, ...] = ()
+    duration_ms: int = 0
 
     @property
     def passed(self) -> bool:

@@ -8,21 +8,23 @@ each of the defaults only if those before it pass.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
+from tilth.base.errors import OF_THE_MACHINE, TilthError
 from tilth.base.hidden_characters import escaped_line
 from tilth.config.project import ProjectFacts
 from tilth.config.secrets import Mask
-from tilth.contract.prd import Plan, Status, Task
-from tilth.gate.attributes import read_attributes, rewriting_notes
+from tilth.contract.prd import Plan, Task
 from tilth.gate.challenged import Challenged, Known, unknown
 from tilth.gate.challenging import Challenger
+from tilth.gate.change_notes import NO_TEST, ChangeNotes
 from tilth.gate.evidence import Mutated, Probed
 from tilth.gate.export import Export, Runtime, TreeSource, open_export
-from tilth.gate.findings import Baseline, Steering, SuiteRecord, Validation, ValidatorReport
+from tilth.gate.findings import Baseline, SuiteRecord, Validation, ValidatorReport
 from tilth.gate.import_roots import import_roots
 from tilth.gate.importable import read_importable
 from tilth.gate.kept_trees import KeptTrees
@@ -45,16 +47,10 @@ from tilth.gate.seed_proof import (
 )
 from tilth.gate.shadowing import Importable, has_new_names, shadows
 from tilth.gate.steering import TESTS
-from tilth.gate.steering_changes import Span, earlier_steering, steering_of
 from tilth.gate.suite import SUITE, Suite, kept_report
-from tilth.gate.suppressions import suppressions
-from tilth.gate.tampering import key_notes, tampering_notes
-from tilth.gate.unseen import CONTEXT_FILES, unseen_notes
-from tilth.git.changes import is_cut
 from tilth.sandbox.confinement import Access, Confinement, Finished
 
 CONFIGURATION = "configuration"
-NO_TEST = "no test stands behind this task: only the evaluator does"
 
 
 class Gate:
@@ -90,10 +86,8 @@ class Gate:
         # Several gates of one run may share what they know.
         self._suites = suites if isinstance(suites, dict) else {one.tree: one for one in suites}
         self._room = room
-        self._mask = mask or Mask()
+        self._told = ChangeNotes(workspace, facts, mask or Mask(), start)
         self._importable: Importable | None = None
-        # The commit the session began from.
-        self._start = start
         self._runtime = Runtime(
             export=self._kept.export,
             confinement=confinement,
@@ -144,6 +138,25 @@ class Gate:
 
         `challenged` gives what is known of a challenge; without it there is none.
         """
+        try:
+            return self._validate(task, plan, base, tree, baseline, challenged)
+        except TilthError:
+            raise
+        except Exception as error:
+            if isinstance(error, OSError) and error.errno in OF_THE_MACHINE:
+                raise
+            # What a case holds may bring down whoever reads it: that is the case's own fault.
+            return Validation(reports=(_fault(error),))
+
+    def _validate(
+        self,
+        task: Task,
+        plan: Plan,
+        base: str,
+        tree: str,
+        baseline: Baseline,
+        challenged: Known | None,
+    ) -> Validation:
         self._kept.keep(tree)
         proof = self._open(task, plan, base, tree)
         overlay = proof.overlay
@@ -159,13 +172,13 @@ class Gate:
         if all(report.passed for report in reports):
             suite, tested = self._suite_after(proof, baseline, made)
             reports += suite
-        steering = self._steering(proof, plan)
+        steering = self._told.steering(proof, plan)
         return Validation(
             reports=tuple(reports),
             tampered=tuple(tampering.path for tampering in overlay.tampered),
             # A path or a line that is quoted in a note hides nothing there either.
             notes=tuple(
-                map(escaped_line, (*made.notes, *steering.notes, *self._notes(proof), *tested))
+                map(escaped_line, (*made.notes, *steering.notes, *self._told.of(proof), *tested))
             ),
             steering=steering,
             challenges=tuple(made.found),
@@ -264,43 +277,6 @@ class Gate:
     def _is_default(self, name: str) -> bool:
         return name not in self._facts.defaults_left_out
 
-    def _notes(self, proof: Proof) -> tuple[str, ...]:
-        untested = [] if proof.seeds.own else [f"{proof.task.id}: {NO_TEST}"]
-        overlay = proof.overlay
-        restored = tampering_notes((*overlay.tampered, *overlay.weakened))
-        changes = proof.trees.changes
-        diff = self._trees.diff(proof.base, proof.tree) if changes else ""
-        told = (*CONTEXT_FILES, *(self._facts.context_files or ()))
-        is_plain = "\nBinary files " not in diff and not is_cut(diff)
-        read = _unread if is_plain else proof.trees.read_tree
-        unseen = unseen_notes(changes, read, told, diff)
-        keys = key_notes(diff, self._mask)
-        return (*untested, *restored, *keys, *_suppressions(diff, proof.trees), *unseen)
-
-    def _steering(self, proof: Proof, plan: Plan) -> Steering:
-        """Name what steers the gate and is not as it was: by this change, or since the start."""
-        trees = proof.trees
-        span = Span(
-            trees.changes, trees.read_base, trees.read_tree, trees.base_directories, trees.shadows
-        )
-        own = steering_of(span, proof.task, self._facts.validators)
-        earlier = self._steering_before(proof, plan)
-        return earlier.model_copy(
-            update={"files": own.files, "notes": (*own.notes, *earlier.notes)}
-        )
-
-    def _steering_before(self, proof: Proof, plan: Plan) -> Steering:
-        start, begun = self._start, plan.with_status(Status.DONE, Status.FAILED)
-        if start is None or (not begun and proof.task.round == 1):
-            return Steering()
-        span = Span(
-            self._trees.changes(start, proof.base),
-            lambda path: self._trees.read(start, path),
-            proof.trees.read_base,
-            frozenset(path.rpartition("/")[0] for path in self._trees.files(start)),
-        )
-        return earlier_steering(span, plan, self._facts.validators)
-
     def _suite(self) -> Suite | None:
         """Give the run of the project's own tests, unless it is switched off."""
         wanted = self._facts.suite
@@ -379,45 +355,45 @@ class _Challenges:
 
     def of_seeds(self, report: ValidatorReport, end: PytestEnd) -> ValidatorReport:
         """Challenge this task's seed tests, if they passed."""
-        if not report.passed or not self._proof.seeds.own:
+        if not self._proof.seeds.own:
             return report
         return self._made(report, lambda: self._challenger.seeds(self._proof, end))
 
     def of_suite(self, report: ValidatorReport, before: SuiteRecord) -> ValidatorReport:
         """Challenge what the change can touch of the project's own tests, if they passed."""
-        if not report.passed:
-            return report
         return self._made(report, lambda: self._challenger.suite(self._proof, before))
 
     def _made(
         self, report: ValidatorReport, challenge: Callable[[], Challenged]
     ) -> ValidatorReport:
-        if self._known is None:
+        if self._known is None or not report.passed:
             return report
         known = self._known(report.name)
-        found = challenge() if known is None else known
-        if not found.tests and not found.left_out:
+        if known is None:
+            started = time.monotonic()
+            made = challenge()
+            spent = round(1000 * (time.monotonic() - started))
+            known = made.model_copy(update={"duration_ms": spent})
+        if not known.tests and not known.left_out:
             return report
-        self.found.append(found)
-        output = f"{found.render()}\n\n{report.output}".strip()
-        return report.model_copy(update={"passed": found.passed, "output": output})
-
-
-def _suppressions(diff: str, trees: Trees) -> tuple[str, ...]:
-    files, readers = trees.tree_files, {"read_base": trees.read_base, "read_tree": trees.read_tree}
-    told = suppressions(diff, trees.changes, lambda: files, **readers)
-    return (*told, *rewriting_notes(trees.changes, read_attributes(files, trees.read_tree)))
-
-
-def _unread(path: str) -> None:
-    """Spare the reading of files that the diff shows whole."""
+        self.found.append(known)
+        output = f"{known.render()}\n\n{report.output}".strip()
+        return report.model_copy(update={"passed": known.passed, "output": output})
 
 
 def _broken(overlay: Overlay) -> ValidatorReport:
-    return ValidatorReport(
-        name=CONFIGURATION,
-        passed=False,
-        exit_code=None,
-        output="\n".join(overlay.broken),
-        duration_ms=0,
+    return _red(CONFIGURATION, "\n".join(overlay.broken))
+
+
+def _fault(error: Exception) -> ValidatorReport:
+    said = " ".join(str(error).split())[:300]
+    return _red(
+        "gate",
+        f"this tree cannot be proven: {type(error).__name__}: {said}\n"
+        "Something in the changed files is beyond what the gate can read: look at what is unusual "
+        "in them (size, nesting, names), and make it plain.",
     )
+
+
+def _red(name: str, output: str) -> ValidatorReport:
+    return ValidatorReport(name=name, passed=False, exit_code=None, output=output, duration_ms=0)

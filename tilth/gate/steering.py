@@ -65,6 +65,11 @@ def is_beside_tests(path: str) -> bool:
     return path.startswith(f"{TESTS}/")
 
 
+def is_of_tests(path: str) -> bool:
+    """Tell whether a file is Python that is run with the tests."""
+    return path.endswith(".py") and (is_beside_tests(path) or is_test_file(path))
+
+
 def makes_package(path: str) -> bool:
     """Tell whether a file makes its directory a package."""
     name = PurePosixPath(path).name

@@ -1,46 +1,18 @@
-"""What a change does to the gate instead of to the code, told from paths and the diff alone.
+"""What a change does to the files of the gate, worded for worker and evaluator.
 
-Says which added lines silence a check or reach for the test runner, and words what was restored.
-These are notes for worker and evaluator; only the gate decides what passes. Pure.
+These are notes; only the gate decides what passes. Pure but for the reading that is handed in.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from enum import IntEnum
 
-from tilth.base.hidden_characters import escaped, escaped_line, hidden_in
 from tilth.base.values import Value
 from tilth.config.secrets import Mask
-from tilth.gate.diff_lines import AddedLine, added_lines
-from tilth.gate.encodings import PYTHON_SUFFIXES, coding_notes
+from tilth.git.changes import Change
 
 MOST_OF_A_KIND = 10
-
-_CHANGED = "diff --git "
-_Words = tuple[tuple[str, re.Pattern[str]], ...]
-# The gravest first: of a flood of harmless ones nothing may hide behind it.
-_IN_CODE: _Words = (
-    ("os._exit", re.compile(r"\b_exit\b")),
-    (
-        "a reach into the running interpreter",
-        re.compile(
-            r"\b(?:_getframe|currentframe|settrace|setprofile|get_objects|get_referrers"
-            r"|pluginmanager|PytestPluginManager|HookImpl)\b|\.__code__\b"
-        ),
-    ),
-    ("_pytest", re.compile(r"\b_pytest\b")),
-    ("atexit", re.compile(r"\batexit\b")),
-    ("a skip or xfail mark", re.compile(r"\bmark\.(?:skip|skipif|xfail)\b")),
-    ("a skip", re.compile(r"\bpytest\.(?:skip|xfail|importorskip)\b|\bskipTest\(")),
-    ("unittest.skip", re.compile(r"\bunittest\.(?:skip\w*|expectedFailure|SkipTest)\b")),
-)
-_IN_COMMENTS: _Words = (
-    ("type: ignore", re.compile(r"#\s*(?:type|pyright|mypy|ty):\s*ignore\b")),
-    ("ruff: ignore", re.compile(r"#\s*ruff:\s*(?:disable|ignore|file-ignore)\b")),
-    ("noqa", re.compile(r"#\s*(?:ruff:\s*|flake8[:=]\s*)?noqa\b", re.IGNORECASE)),
-)
 
 
 class TamperKind(IntEnum):
@@ -80,58 +52,23 @@ def tampering_notes(found: Iterable[Tampering]) -> tuple[str, ...]:
     )
 
 
-def suspicious_lines(diff: str) -> tuple[str, ...]:
-    """List what silences a check or reaches for the test runner, each with its place."""
-    lines = tuple(added_lines(diff))
-    unseen = [note for line in lines if (note := _unseen_note(line))]
-    # Anybody can speak of these in any number of comments and texts: what is run comes first.
-    by_effect = sorted(lines, key=_is_said_alone)
-    found = [_adding(what, pattern, by_effect) for what, pattern in _IN_CODE]
-    found += [_adding(what, pattern, lines) for what, pattern in _IN_COMMENTS]
-    every = (note for notes in (coding_notes(diff), unseen, *found) for note in shortened(notes))
-    return tuple(map(escaped_line, every))
-
-
-def _adding(what: str, pattern: re.Pattern[str], lines: Iterable[AddedLine]) -> list[str]:
-    return [
-        f"{line.path}:{line.number}: adds {what}: {line.text.strip()[:120]}"
-        for line in lines
-        if pattern.search(line.text)
-    ]
-
-
-def _is_said_alone(line: AddedLine) -> bool:
-    return not line.path.endswith(PYTHON_SUFFIXES) or line.text.lstrip().startswith("#")
-
-
-def key_notes(diff: str, mask: Mask) -> tuple[str, ...]:
-    """Name the places of a change in which a known key stands, its files' names included."""
+def key_notes(
+    diff: str, changes: Iterable[Change], read: Callable[[str], bytes | None], mask: Mask
+) -> tuple[str, ...]:
+    """Name the places of changed files in which a known key stands, and such names of files."""
     if not mask.finds(diff):
         return ()
     known = mask.known
-    names = [
-        f"a known key stands in the name of a file: {known(line)[len(_CHANGED) :][:200]}"
-        for line in diff.split("\n")
-        if line.startswith(_CHANGED) and known(line) != line
-    ]
-    lines = [
-        f"a known key stands in {known(line.path)}:{line.number}"
-        for line in added_lines(diff)
-        if known(line.text) != line.text
-    ]
+    names, lines = [], []
+    for change in changes:
+        path = known(change.path)
+        if path != change.path:
+            names.append(f"a known key stands in the name of a file: {path[:200]}")
+        content = read(change.path) if change.status != "D" else None
+        for number, line in enumerate((content or b"").decode("utf-8", "replace").split("\n"), 1):
+            if known(line) != line:
+                lines.append(f"a known key stands in {path}:{number}")
     return (*shortened(names), *shortened(lines))
-
-
-def _unseen_note(line: AddedLine) -> str | None:
-    hidden = hidden_in(line.text, is_first=line.number == 1)
-    found = dict.fromkeys(each.name for each in hidden if each.is_grave)
-    if not found:
-        return None
-    names = ", ".join(list(found)[:MOST_OF_A_KIND])
-    return (
-        f"{line.path}:{line.number}: holds characters that hide what stands there ({names}): "
-        f"{escaped(line.text.strip())[:120]}"
-    )
 
 
 def shortened(notes: Sequence[str]) -> tuple[str, ...]:

@@ -76,6 +76,7 @@ class ChallengeMade(Payload):
     unnoticed: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
     refused: tuple[str, ...] = ()
+    duration_ms: int = 0
 
     @property
     def found(self) -> Challenged:

@@ -37,6 +37,11 @@ _NOTHING = Spend()
 _EDITS = frozenset({"write_file", "edit_file"})
 # The events that may tell of something in a task's way.
 _OBSTACLES = frozenset({ev.HookRan, ev.ValidatorRun, ev.EvaluatorVerdict, ev.CaseParseError})
+_EVIDENCE: dict[type[Payload], str] = {
+    ev.ProbeRun: "probes",
+    ev.ChallengeMade: "challenges",
+    ev.MutantsTried: "mutant_runs",
+}
 _TASK: dict[type[Payload], Callable[[TaskState, Event, Any], TaskState]] = {}
 
 
@@ -47,10 +52,9 @@ def own(task: TaskState) -> TaskState:
 
 def after(task: TaskState, event: Event) -> TaskState:
     """Give a task as it is after one more event; the one that is handed over is used up."""
-    kind = type(event.payload)
-    handler = _TASK.get(kind)
+    handler = _TASK.get(type(event.payload))
     task = task if handler is None else handler(task, event, event.payload)
-    if kind in _OBSTACLES:
+    if type(event.payload) in _OBSTACLES:
         met = met_in(event.payload.type, event.payload.to_data())
         task = with_attempt(task, met=task.attempt.met + met) if met else task
     return task
@@ -236,25 +240,18 @@ def _(task: TaskState, event: Event, tool: ev.EvaluatorTool) -> TaskState:
     return _reviewed(task, tool.conversation, corrected=tool.name == SUBMIT_VERDICT.name)
 
 
-@_on(ev.ProbeRun)
-def _(task: TaskState, event: Event, run: ev.ProbeRun) -> TaskState:
-    return changed(task, probes=(*task.probes, run), gate_ms=task.gate_ms + run.duration_ms)
-
-
 @_on(ev.ProbeFailed)
 def _(task: TaskState, event: Event, failed: ev.ProbeFailed) -> TaskState:
     return changed(task, refusals=(*task.refusals, failed))
 
 
-@_on(ev.ChallengeMade)
-def _(task: TaskState, event: Event, made: ev.ChallengeMade) -> TaskState:
-    return _milestone(changed(task, challenges=(*task.challenges, made)), event)
-
-
-@_on(ev.MutantsTried)
-def _(task: TaskState, event: Event, tried: ev.MutantsTried) -> TaskState:
-    runs = (*task.mutant_runs, tried)
-    return changed(task, mutant_runs=runs, gate_ms=task.gate_ms + tried.duration_ms)
+@_on(*_EVIDENCE)
+def _(
+    task: TaskState, event: Event, ran: ev.ProbeRun | ev.ChallengeMade | ev.MutantsTried
+) -> TaskState:
+    name = _EVIDENCE[type(ran)]
+    kept = {name: (*getattr(task, name), ran)}
+    return changed(task, **kept, gate_ms=task.gate_ms + ran.duration_ms)
 
 
 def _reviewed(

@@ -54,6 +54,7 @@ class Ground(StrEnum):
     NEAR_REJECT = "near_reject"
     LOW_SCORE = "low_score"
     MUTANT = "mutant"
+    UNNOTICED = "unnoticed"
     UNPROVEN = "unproven"
     CONTRADICTED = "contradicted"
     NO_SEED_TEST = "no_seed_test"
@@ -88,6 +89,7 @@ WEIGHTS: Mapping[Ground, Weight] = {
     Ground.NEAR_REJECT: Weight(10),
     Ground.LOW_SCORE: Weight(4, 9),
     Ground.MUTANT: Weight(6, 5),
+    Ground.UNNOTICED: Weight(6, 5),
     Ground.UNPROVEN: Weight(5, 4),
     Ground.CONTRADICTED: Weight(15),
     Ground.NO_SEED_TEST: Weight(20),
@@ -238,6 +240,10 @@ def _of_the_verdicts(task: TaskState) -> Iterator[_Found]:
     if task.contradicted:
         said = "the verdict accepts, and asks for a change all the same"
         yield _Found(Ground.CONTRADICTED, said)
+    blind = _proving_nothing(task)
+    if blind:
+        said = f"{counted(len(blind), 'acceptance test')} that proves nothing: {', '.join(blind)}"
+        yield _Found(Ground.UNNOTICED, said, len(blind))
     survived = survivors(task)
     if survived:
         said = f"{counted(len(survived), 'mutant')} no test noticed: {', '.join(survived)}"
@@ -270,6 +276,12 @@ def _last_objection(task: TaskState, before: str) -> str:
     """Quote what the last rejection was for."""
     rejections = [entry for entry in task.ledger if not entry.accepted and not entry.parse_failed]
     return f"{before}{rejections[-1].concern}" if rejections else ""
+
+
+def _proving_nothing(task: TaskState) -> tuple[str, ...]:
+    """Name the acceptance tests that stayed green whatever of their expectations was false."""
+    made = [each for each in task.challenges if each.validator == SEED_RUN]
+    return made[-1].unnoticed if made else ()
 
 
 def survivors(task: TaskState) -> tuple[str, ...]:

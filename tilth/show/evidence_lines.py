@@ -1,4 +1,4 @@
-"""The lines of evidence: what is said of the evaluator's own calls, of probes and of mutants."""
+"""The lines of evidence: the evaluator's own calls, probes, mutants and challenges."""
 
 from __future__ import annotations
 
@@ -55,4 +55,19 @@ def mutants_text(tried: ev.MutantsTried) -> str:
     return Mutated(**fields).render()
 
 
-LINES = (evaluator_tool, probe_run, probe_failed, mutants_tried)
+def challenge_made(made: ev.ChallengeMade, now: Progress) -> Iterator[Note]:
+    """Say whether tests noticed that what they expect was made false."""
+    took = figures.seconds(made.duration_ms)
+    if made.refused:
+        text = f"{made.validator}: what a test expects was made false, and it stayed green"
+        more = tuple(one_line(item, 160) for item in made.refused[:_SHOWN_SURVIVORS])
+        yield Note("challenge", figures.joined((text, took)), Tone.BAD, "\u2717", more)
+        return
+    noticed = f"{len(made.noticed)} of {figures.counted(len(made.tests), 'test')}"
+    text = f"{made.validator}: {noticed} turned red when what they expect was made false"
+    rest = "some left out" if made.left_out else ""
+    blind = tuple(f"proves nothing: {item}" for item in made.unnoticed[:_SHOWN_SURVIVORS])
+    yield Note("challenge", figures.joined((text, rest, took)), Tone.QUIET, "", blind)
+
+
+LINES = (evaluator_tool, probe_run, probe_failed, mutants_tried, challenge_made)

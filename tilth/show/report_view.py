@@ -7,16 +7,16 @@ and nothing else.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tilth.base.errors import CorruptSession, DiskError, UserError, WorkspaceError
+from tilth.config.secrets import Mask
 from tilth.contract.operator_requests import still_open
 from tilth.contract.prd import Plan, Status
-from tilth.gate.patches import is_of_tests
-from tilth.gate.suppressions import suppressions
+from tilth.gate.proof_notes import proof_notes
 from tilth.gate.tampering import key_notes
 from tilth.log.events import Committed
 from tilth.log.state import SessionState
@@ -94,10 +94,7 @@ def _landed(session: Session, state: SessionState, plan: Plan) -> tuple[dict[str
                 landed[task_id] = Landed(
                     commit=made.commit,
                     subject=history.commit(made.commit).subject,
-                    suppressions=(
-                        *key_notes(diff, session.mask),
-                        *_suppressions(source, made, diff, size.paths),
-                    ),
+                    suppressions=_suppressions(source, made, diff, session.mask),
                     # Logs of earlier versions say nothing of it.
                     cut=bool(state.task(task_id).unshown) or is_cut(diff),
                     **dict(size),
@@ -107,19 +104,20 @@ def _landed(session: Session, state: SessionState, plan: Plan) -> tuple[dict[str
     return landed, ""
 
 
-def _suppressions(
-    source: SourceRepo, made: Committed, diff: str, paths: Iterable[str]
-) -> tuple[str, ...]:
+def _suppressions(source: SourceRepo, made: Committed, diff: str, mask: Mask) -> tuple[str, ...]:
     from tilth.git import trees
 
-    of_tests = any(is_of_tests(path) for path in paths)
-    return suppressions(
-        diff,
-        trees.changes(source, made.parent, made.commit) if of_tests else (),
-        lambda: trees.files(source, made.commit),
-        read_base=lambda path: trees.read(source, made.parent, path),
-        read_tree=lambda path: trees.read(source, made.commit, path),
-    )
+    changes = trees.changes(source, made.parent, made.commit)
+    files = frozenset(trees.files(source, made.commit))
+
+    def before(path: str) -> bytes | None:
+        return trees.read(source, made.parent, path)
+
+    def after(path: str) -> bytes | None:
+        return trees.read(source, made.commit, path)
+
+    keys = key_notes(diff, changes, after, mask)
+    return (*keys, *proof_notes(changes, files, before, after))
 
 
 def _commits(state: SessionState, plan: Plan) -> Iterator[tuple[str, Committed]]:

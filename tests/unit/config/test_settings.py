@@ -166,6 +166,7 @@ BAD = [
     ("VALIDATOR_TIMEOUT_SECONDS", "1e9", "must be a number above 0 and at most 604800"),
     ("STALL_SECONDS", "0", "must be a number above 0 and at most 604800"),
     ("MUTATION_SECONDS", "-1", "must be a number from 0 to 604800"),
+    ("CHALLENGE_SECONDS", "soon", "must be a number from 0 to 604800"),
     ("WAIT_FOR_QUOTA_MINUTES", "inf", "must be a number from 0 to 10080"),
     ("MAX_EVALUATOR_TURNS", "0", "must be a whole number of at least 1"),
     ("JOBS", "0", "must be a whole number of at least 1"),

@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 from support.gate_project import ADD_TEST, RIGHT, SEED, WRONG, Project, WarmProject, report, task
 
-from tilth.base.errors import UserError
+from tilth.base.errors import UserError, WorkspaceError
 from tilth.config.project import NamedValidator, ProjectFacts
 from tilth.contract.prd import Status
 from tilth.gate.findings import Baseline
+from tilth.git.workspace import Workspace
 from tilth.sandbox.confinement import Access, Bind
 from tilth.sandbox.runner import Command
 
@@ -51,6 +52,38 @@ def test_the_seed_tests_are_red_on_the_base_and_green_on_the_tree(
     assert "cannot import name 'add' from 'calc' (calc.py)" in baseline.render()
     plain.write({"calc.py": RIGHT})
     assert plain.validate(baseline, python=python).passed
+
+
+class Unreadable:
+    """Be a worktree whose change brings down whoever reads it."""
+
+    def __init__(self, workspace: Workspace, error: Exception) -> None:
+        self._workspace = workspace
+        self._error = error
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._workspace, name)
+
+    def diff(self, base: str, tree: str) -> str:
+        raise self._error
+
+
+@pytest.mark.parametrize("error", [ValueError("6,000 digits"), RecursionError(), OSError(36, "x")])
+def test_what_brings_the_gate_down_is_the_cases_own_fault(plain: Project, error: Exception) -> None:
+    plain.write({"calc.py": RIGHT})
+    validation = plain.validate(workspace=Unreadable(plain.workspace, error))
+    [red] = validation.reports
+    assert not red.passed
+    assert f"this tree cannot be proven: {type(error).__name__}: {error}"[:60] in red.output
+
+
+@pytest.mark.parametrize("error", [OSError(28, "No space left"), WorkspaceError("git died")])
+def test_what_is_wrong_with_the_machine_is_no_fault_of_a_case(
+    plain: Project, error: Exception
+) -> None:
+    plain.write({"calc.py": RIGHT})
+    with pytest.raises(type(error)):
+        plain.validate(workspace=Unreadable(plain.workspace, error))
 
 
 def test_a_seed_test_that_is_green_on_the_base_is_named(tmp_path: Path) -> None:
@@ -237,7 +270,7 @@ def test_the_wall_shows_the_export_at_both_checkouts(plain: Project) -> None:
     seen = wall.seen[-1]
     export = seen.writable[-1] / "export"
     assert seen.hidden == given.hidden
-    for place in (export, plain.repo.root, plain.workspace.path):
+    for place in (plain.repo.root, plain.workspace.path):
         assert Bind(source=export, target=place, writable=True) in seen.binds
         # What must stay as it is can neither be written nor moved away with its directory.
         assert Bind(source=export / SEED, target=place / SEED) in seen.binds
@@ -247,7 +280,7 @@ def test_the_wall_shows_the_export_at_both_checkouts(plain: Project) -> None:
 def test_the_whole_of_it_reads_well(plain: Project) -> None:
     validation = plain.tried({"calc.py": WRONG + "import os  # noqa: F401\n"})
     text = validation.render()
-    assert text.startswith("Notes on the change:\n- calc.py:3: adds noqa: import os")
+    assert text.startswith("Notes on the change:\n- calc.py:3: silences a check: import os")
     assert "\n\n## ruff: passed\nno new violation\n\n" in text
     assert f"## pytest: FAILED\n{SEED}::test_add: failed (AssertionError: assert 0 == 5)" in text
 
@@ -302,7 +335,7 @@ def test_what_works_against_the_checks_from_outside_the_diffs_lines_is_named(
         "tests/test_more.py": patches,
     }
     notes = Project(tmp_path / "p", base).tried(changed).notes
-    does = "changes what it imports, for other tests too, when it is imported"
+    does = "changes what it imports, for others too"
     assert [note.partition(" (")[0] for note in notes] == [
         f"tests/test_more.py:3: {does}: calc.add = sum",
         "calc.py:1: holds $Id$, which git replaces at checkout",

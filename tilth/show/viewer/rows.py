@@ -63,6 +63,7 @@ _KINDS = {
     "probe_run": Actor.GATE,
     "probe_failed": Actor.GATE,
     "mutants": Actor.GATE,
+    "challenge": Actor.GATE,
     "landing_refused": Actor.GATE,
     "evaluator_verdict": Actor.EVALUATOR,
     "evaluator_parse_error": Actor.EVALUATOR,

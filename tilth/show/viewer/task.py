@@ -16,6 +16,7 @@ from tilth.gate.evidence import ProbeOutcome
 from tilth.log.events import (
     BlockerRaised,
     CaseSubmitted,
+    ChallengeMade,
     EvaluatorTool,
     EvaluatorVerdict,
     Event,
@@ -42,6 +43,7 @@ ROUND_TYPES = frozenset(
         "seed_tampered",
         "gate_steered",
         "mutants",
+        "challenge",
         "probe_run",
         "probe_failed",
         "evaluator_parse_error",
@@ -129,6 +131,8 @@ def _step(event: Event, name: str) -> dict[str, Any]:
 def _tone_of(payload: Payload) -> str:
     """Say how evidence is meant that its line tells without a tone."""
     match payload:
+        case ChallengeMade(refused=refused, unnoticed=unnoticed):
+            return "failed" if refused else "doubt" if unnoticed else "good"
         case MutantsTried(survived=survived):
             return "doubt" if survived else "good"
         case ProbeRun(outcome=ProbeOutcome.PASSED):
@@ -147,6 +151,13 @@ def _details(payload: Payload) -> Iterator[str]:
 @_details.register
 def _(tried: MutantsTried) -> Iterator[str]:
     yield from (f"no test notices: {item}" for item in tried.survived)
+
+
+@_details.register
+def _(made: ChallengeMade) -> Iterator[str]:
+    yield from made.refused
+    yield from (f"proves nothing: {item}" for item in made.unnoticed)
+    yield from made.left_out
 
 
 @_details.register

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from tilth.log.events import (
+    ChallengeMade,
     EvaluatorTool,
     Event,
     ModelCall,
@@ -116,7 +117,7 @@ def _length(payload: Payload) -> tuple[str, int, int] | None:
             return "worker", took, 0
         case ValidatorRun(duration_ms=took) | ProbeRun(duration_ms=took):
             return "gate", took, 0
-        case MutantsTried(duration_ms=took):
+        case MutantsTried(duration_ms=took) | ChallengeMade(duration_ms=took):
             return "gate", took, 0
         case EvaluatorTool(duration_ms=took):
             return "evaluator", took, 0

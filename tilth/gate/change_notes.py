@@ -1,0 +1,79 @@
+"""What is told of a change beyond its validators: what was put right, and what steers its proof.
+
+Puts together what the single readings of a change say. It runs and refuses nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tilth.config.project import ProjectFacts
+from tilth.config.secrets import Mask
+from tilth.contract.prd import Plan, Status
+from tilth.gate.attributes import read_attributes, rewriting_notes
+from tilth.gate.export import TreeSource
+from tilth.gate.findings import Steering
+from tilth.gate.proof_notes import proof_notes
+from tilth.gate.seed_proof import Proof
+from tilth.gate.steering_changes import Span, earlier_steering, steering_of
+from tilth.gate.tampering import key_notes, tampering_notes
+from tilth.gate.unseen import CONTEXT_FILES, unseen_notes
+from tilth.git.changes import is_cut
+
+NO_TEST = "no test stands behind this task: only the evaluator does"
+
+
+@dataclass(frozen=True)
+class ChangeNotes:
+    """Tell of changes of one session; `start` is the commit that it began from."""
+
+    trees: TreeSource
+    facts: ProjectFacts
+    mask: Mask
+    start: str | None
+
+    def of(self, proof: Proof) -> tuple[str, ...]:
+        """Name what worker and evaluator should know of a change."""
+        trees, overlay, changes = proof.trees, proof.overlay, proof.trees.changes
+        untested = [] if proof.seeds.own else [f"{proof.task.id}: {NO_TEST}"]
+        restored = tampering_notes((*overlay.tampered, *overlay.weakened))
+        diff = self.trees.diff(proof.base, proof.tree) if changes else ""
+        told = (*CONTEXT_FILES, *(self.facts.context_files or ()))
+        is_plain = "\nBinary files " not in diff and not is_cut(diff)
+        read = _unread if is_plain else trees.read_tree
+        unseen = unseen_notes(changes, read, told, diff)
+        keys = key_notes(diff, changes, trees.read_tree, self.mask)
+        own = proof_notes(changes, trees.tree_files, trees.read_base, trees.read_tree)
+        rewritten = rewriting_notes(changes, read_attributes(trees.tree_files, trees.read_tree))
+        return (*untested, *restored, *keys, *own, *rewritten, *unseen)
+
+    def steering(self, proof: Proof, plan: Plan) -> Steering:
+        """Name what steers the gate and is not as it was: by this change, or since the start."""
+        trees = proof.trees
+        span = Span(
+            trees.changes, trees.read_base, trees.read_tree, trees.base_directories, trees.shadows
+        )
+        own = steering_of(span, proof.task, self.facts.validators)
+        earlier = self._earlier(proof, plan)
+        return earlier.model_copy(
+            update={"files": own.files, "notes": (*own.notes, *earlier.notes)}
+        )
+
+    def _earlier(self, proof: Proof, plan: Plan) -> Steering:
+        start, begun = self.start, plan.with_status(Status.DONE, Status.FAILED)
+        if start is None or (not begun and proof.task.round == 1):
+            return Steering()
+        span = Span(
+            self.trees.changes(start, proof.base),
+            lambda path: self.trees.read(start, path),
+            proof.trees.read_base,
+            frozenset(path.rpartition("/")[0] for path in self.trees.files(start)),
+        )
+        found = earlier_steering(span, plan, self.facts.validators)
+        told = proof_notes(span.changes, proof.trees.base_files, span.before, span.after)
+        earlier = tuple(f"by an earlier task of this session: {note}" for note in told)
+        return found.model_copy(update={"notes": (*found.notes, *earlier)})
+
+
+def _unread(path: str) -> None:
+    """Spare the reading of files that the diff shows whole."""
