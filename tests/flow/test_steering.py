@@ -56,14 +56,12 @@ def test_a_hook_that_runs_tests_itself_never_comes_before_the_evaluator(permitte
     assert permitted.code == 0
     assert len(permitted.asked("evaluator")) == 2
     told = permitted.last_user_text("worker", 1)
-    assert "the project replaced what its tests rely on: hook pytest_pyfunc_call of " in told
-    assert "use a fixture, or a plugin that is installed" in told
+    assert "stays green although " in told
 
 
 def test_the_evaluator_reads_what_was_changed_by_permission(permitted: Run) -> None:
     told = permitted.last_user_text("evaluator", 0)
     assert "- tests/conftest.py: it steers the gate; it was added by permission of the plan" in told
-    assert "It adds hooks that decide about tests: pytest_runtest_call of " in told
     assert "Nothing was found." not in told
 
 
@@ -71,7 +69,6 @@ def test_the_evaluator_of_a_later_task_reads_what_an_earlier_one_changed(permitt
     told = permitted.last_user_text("evaluator", 1)
     assert "tests/conftest.py: it steers the gate; it was added earlier in this session" in told
     assert "by permission (T-001), and the gate of this task ran with that" in told
-    assert "Since the session began it has hooks that decide about tests: pytest_runtest_" in told
 
 
 def test_the_person_is_told_and_the_report_counts_it(permitted: Run) -> None:

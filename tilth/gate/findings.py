@@ -53,7 +53,7 @@ class SuiteRecord(Value):
     """Hold what a project's own tests did on one tree, or why they are not run.
 
     `passed` are the functions that passed, by their file, `cases` how often those did that are run
-    several times.
+    several times. `support` are the files that tests of the base stand on.
     """
 
     # Earlier versions wrote more of a run.
@@ -63,6 +63,7 @@ class SuiteRecord(Value):
     red: tuple[str, ...] = ()
     passed: Mapping[str, tuple[str, ...]] = {}
     cases: Mapping[str, int] = {}
+    support: tuple[str, ...] = ()
     not_run: NotRun | None = None
 
 
@@ -110,7 +111,8 @@ class Baseline(Value):
     `report` and `results` are about this task's seed tests; a task without any has no report.
     `red_elsewhere` and `skipped` name tests that the worker is not blamed for. `violations` counts
     ruff's findings by `path|code|message`. `suite` is what the project's own
-    tests did, and `suite_report` how they went if they were run for this baseline. Where the
+    tests did, and `suite_report` how they went if they were run for this baseline. `support` are
+    the files that all these tests stand on. Where the
     project's configuration takes the place of the gate's own run, `seeds_left_out` is true.
     """
 
@@ -122,6 +124,7 @@ class Baseline(Value):
     violations: Mapping[str, int] = {}
     suite: SuiteRecord | None = None
     suite_report: ValidatorReport | None = None
+    support: tuple[str, ...] = ()
     seeds_left_out: bool = False
 
     @property

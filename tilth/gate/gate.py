@@ -46,7 +46,6 @@ from tilth.gate.seed_proof import (
     read_all,
 )
 from tilth.gate.shadowing import Importable, has_new_names, shadows
-from tilth.gate.steering import TESTS
 from tilth.gate.suite import SUITE, Suite, kept_report
 from tilth.sandbox.confinement import Access, Confinement, Finished
 
@@ -111,12 +110,16 @@ class Gate:
                 violations = count(on_base(*self._ruff(export, proof)))
             if self._is_default(PYTEST) and proof.seeds.run:
                 tests, setup = tuple(proof.seeds.run), proof.setup()
-                end = run_pytest(export, tests, setup, self._timeout_s)
+                end = run_pytest(export, tests, setup, self._timeout_s, watched=True)
                 report, run = base_report(end, proof.seeds, self._timeout_s), end.run
         red = self._red_elsewhere(proof, run)
         left_out = bool(proof.seeds.own) and not self._is_default(PYTEST)
+        before = self._suite_before(proof)
+        suite = before.get("suite")
+        known = suite.support if isinstance(suite, SuiteRecord) else ()
+        support = tuple(sorted({*known, *(run.support if run else ())}))
         return baseline_of(proof.seeds, report, run, red, violations).model_copy(
-            update={**self._suite_before(proof), "seeds_left_out": left_out}
+            update={**before, "support": support, "seeds_left_out": left_out}
         )
 
     def baseline_onto(self, task: Task, plan: Plan, base: str, known: Baseline) -> Baseline:
@@ -158,7 +161,7 @@ class Gate:
         challenged: Known | None,
     ) -> Validation:
         self._kept.keep(tree)
-        proof = self._open(task, plan, base, tree)
+        proof = self._open(task, plan, base, tree, baseline.support)
         overlay = proof.overlay
         reports = [_broken(overlay)] if overlay.broken else []
         tested: tuple[str, ...] = ()
@@ -248,7 +251,9 @@ class Gate:
                 reports.append(self._prove(export, proof, baseline, made))
         return reports
 
-    def _open(self, task: Task, plan: Plan, base: str, tree: str) -> Proof:
+    def _open(
+        self, task: Task, plan: Plan, base: str, tree: str, support: tuple[str, ...] = ()
+    ) -> Proof:
         seeds = gather_seeds(self._seed_tests, task, plan)
         files = self._trees.files(base)
         found = files if tree == base else self._trees.files(tree)
@@ -258,11 +263,11 @@ class Gate:
             changes=() if tree == base else self._trees.changes(base, tree),
             read_base=lambda path: self._trees.read(base, path),
             read_tree=lambda path: self._trees.read(tree, path),
-            links={} if tree == base else self._trees.links(base, TESTS),
         )
         if tree != base:
             trees.shadows = self._shadows(trees, task.may_change)
-        return Proof(task, base, tree, seeds, trees, plan_overlay(trees, seeds, task.may_change))
+        overlay = plan_overlay(trees, seeds, task.may_change, support)
+        return Proof(task, base, tree, seeds, trees, overlay)
 
     def _shadows(self, trees: Trees, allowed: tuple[str, ...]) -> dict[str, str]:
         before, after, wanted = trees.base_files, trees.tree_files, self._facts.suite
@@ -304,12 +309,20 @@ class Gate:
     ) -> tuple[list[ValidatorReport], tuple[str, ...]]:
         suite, known = self._suite(), before.suite
         if suite is None or known is None or known.not_run is not None:
-            return [], ()
+            return self._done_tests(proof, made), ()
         report, notes = suite.on_tree(proof, known)
         if report.suite is not None:
             self._suites[proof.tree] = report.suite
         told = (*notes, *suite.edited(proof, known))
         return [made.of_suite(report, known)], told
+
+    def _done_tests(self, proof: Proof, made: _Challenges) -> list[ValidatorReport]:
+        """Challenge the tests of done tasks where the project has none of its own."""
+        if not proof.seeds.done or not self._is_default(PYTEST):
+            return []
+        nothing = SuiteRecord(tree=self._trees.tree_of(proof.base))
+        report = made.of_suite(_said(SUITE, "", passed=True), nothing)
+        return [] if report.passed else [report]
 
     def _ruff(self, export: Export, proof: Proof) -> tuple[Finished, tuple[Violation, ...] | None]:
         finished, found = run_ruff(export, self._timeout_s)
@@ -322,9 +335,7 @@ class Gate:
     ) -> ValidatorReport:
         tests = tuple(proof.seeds.run)
         if not tests:
-            return ValidatorReport(
-                name=PYTEST, passed=True, exit_code=None, output=NO_TEST, duration_ms=0
-            )
+            return _said(PYTEST, NO_TEST, passed=True)
         end = run_pytest(export, tests, proof.setup(), self._timeout_s)
         report = Judgement.of(proof.seeds, baseline).report(end, self._timeout_s)
         return made.of_seeds(report, end)
@@ -382,12 +393,12 @@ class _Challenges:
 
 
 def _broken(overlay: Overlay) -> ValidatorReport:
-    return _red(CONFIGURATION, "\n".join(overlay.broken))
+    return _said(CONFIGURATION, "\n".join(overlay.broken))
 
 
 def _fault(error: Exception) -> ValidatorReport:
     said = " ".join(str(error).split())[:300]
-    return _red(
+    return _said(
         "gate",
         f"this tree cannot be proven: {type(error).__name__}: {said}\n"
         "Something in the changed files is beyond what the gate can read: look at what is unusual "
@@ -395,5 +406,5 @@ def _fault(error: Exception) -> ValidatorReport:
     )
 
 
-def _red(name: str, output: str) -> ValidatorReport:
-    return ValidatorReport(name=name, passed=False, exit_code=None, output=output, duration_ms=0)
+def _said(name: str, output: str, *, passed: bool = False) -> ValidatorReport:
+    return ValidatorReport(name=name, passed=passed, exit_code=None, output=output, duration_ms=0)

@@ -7,7 +7,7 @@ export alone, whatever links the tree holds. It never touches the worktree.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from pathlib import Path, PurePosixPath
 
 from tilth.base.plain_file import read_plain
@@ -30,15 +30,14 @@ from tilth.git.changes import Change
 from tilth.git.command import unshown
 from tilth.sandbox.removal import remove_tree
 
-_SEEN = "acceptance tests saw it so"
 _DID = {"A": "was added", "M": "was changed", "D": "was deleted", "T": "was changed"}
 
 
 class Overlay(Value):
     """Say what to write into an export and what to take out, and why.
 
-    `support` are the base's copies of files beside the tests that were changed, for the acceptance
-    tests alone, and `weakened` says which those were.
+    `support` are the base's copies of changed files that tests stand on, for the acceptance tests
+    alone, and `weakened` says which those were.
     """
 
     places: Mapping[str, bytes] = {}
@@ -93,14 +92,11 @@ class Trees:
         read_base: Callable[[str], bytes | None],
         read_tree: Callable[[str], bytes | None],
         shadows: Mapping[str, str] | None = None,
-        links: Mapping[str, str] | None = None,
     ) -> None:
         self.base_files = frozenset(base_files)
         self.tree_files = frozenset(tree_files)
         self.base_directories = frozenset(path.rpartition("/")[0] for path in self.base_files)
         self.shadows = dict(shadows or {})
-        # Those that stand beside the tests on the base, with what they lead to.
-        self.links = dict(links or {})
         self.changes = tuple(changes)
         self.read_base = read_base
         self.read_tree = read_tree
@@ -120,8 +116,13 @@ class Trees:
         return self.tree_files.difference(path for path in made if not may_change(path, globs))
 
 
-def plan_overlay(trees: Trees, seeds: Seeds, allowed: Iterable[str] = ()) -> Overlay:
-    """Decide what an export needs so that only the harness's copies steer the gate."""
+def plan_overlay(
+    trees: Trees, seeds: Seeds, allowed: Iterable[str] = (), known: Container[str] = ()
+) -> Overlay:
+    """Decide what an export needs so that only the harness's copies steer the gate.
+
+    `known` are files that tests of the base stand on, wherever they are.
+    """
     places: dict[str, bytes] = dict(seeds.run)
     removes = [path for path in sorted(trees.tree_files) if seeds.is_open(path)]
     tampered: list[Tampering] = []
@@ -138,7 +139,7 @@ def plan_overlay(trees: Trees, seeds: Seeds, allowed: Iterable[str] = ()) -> Ove
         tampered.append(Tampering(path=change.path, did=did, kind=kind, is_new=is_new))
         if change.status != "D" and change.path not in places:
             removes.append(change.path)
-    support, weakened = _support(trees, seeds, globs, places)
+    support, weakened = _support(trees, seeds, globs, places, known)
     return Overlay(
         places=places,
         removes=tuple(removes),
@@ -150,43 +151,29 @@ def plan_overlay(trees: Trees, seeds: Seeds, allowed: Iterable[str] = ()) -> Ove
 
 
 def _support(
-    trees: Trees, seeds: Seeds, globs: tuple[str, ...], places: Mapping[str, bytes]
+    trees: Trees,
+    seeds: Seeds,
+    globs: tuple[str, ...],
+    places: Mapping[str, bytes],
+    known: Container[str],
 ) -> tuple[dict[str, bytes], tuple[Tampering, ...]]:
-    """Find the base's files beside the tests that were changed, and name what is no test itself."""
+    """Find the base's files that tests stand on and that were changed; name what is no test."""
     support: dict[str, bytes] = {}
     named = []
     for change in trees.changes:
         path = change.path
-        if change.status == "A" or path in places:
+        if change.status == "A" or path in places or seeds.is_any(path) or may_change(path, globs):
             continue
-        if (by_link := _by_link(change, trees.links)) is not None:
-            named.append(Tampering(path=path, did=by_link, kind=TamperKind.SUPPORT))
-        if not is_beside_tests(path):
-            continue
-        if seeds.is_any(path) or may_change(path, globs):
+        if path not in known and not is_beside_tests(path):
             continue
         content = trees.read_base(path)
-        if content is None:
-            if path in trees.links:
-                did = f"it is a link beside the tests and {_DID[change.status]}; {_SEEN}"
-                named.append(Tampering(path=path, did=did, kind=TamperKind.SUPPORT))
-            continue
-        support[path] = content
+        saw = "it as it is"
+        if content is not None:
+            support[path], saw = content, "the base's copy"
         if not is_test_file(path):
-            did = f"it stands beside the tests and {_DID[change.status]}"
-            said = f"{did}; acceptance tests saw the base's copy"
-            named.append(Tampering(path=path, did=said, kind=TamperKind.SUPPORT))
+            did = f"tests stand on it and it {_DID[change.status]}; acceptance tests saw {saw}"
+            named.append(Tampering(path=path, did=did, kind=TamperKind.SUPPORT))
     return support, tuple(named)
-
-
-def _by_link(change: Change, links: Mapping[str, str]) -> str | None:
-    """Say of a file that tests reach by a link what was done to it."""
-    path, did = change.path, _DID[change.status]
-    if is_beside_tests(path):
-        return None
-    leading = (link for link, to in links.items() if path == to or path.startswith(f"{to}/"))
-    link = next(leading, None)
-    return link and f"it stands beside the tests by the link {link} and {did}; {_SEEN}"
 
 
 def lay_out(overlay: Overlay, export: Path) -> None:

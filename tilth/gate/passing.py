@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable, Mapping
 from tilth.base.values import Value
 from tilth.gate.findings import NodeResult
 from tilth.gate.pristine import Pristine, SeedReading, function_of
+from tilth.gate.support_files import support_files
 
 _OK, _TESTS_FAILED = 0, 1
 _STATUS = {
@@ -23,13 +24,22 @@ _STATUS = {
 
 
 class PytestRun(Value):
-    """Hold the report of one pytest run; `seeds` are its files as the interpreter read them."""
+    """Hold the report of one pytest run; `seeds` are its files as the interpreter read them.
+
+    `reads` are pairs of a reader, "" for pytest, and what it read, if the run was watched.
+    """
 
     status: int
     collected: tuple[str, ...] = ()
     deselected: tuple[str, ...] = ()
     results: tuple[NodeResult, ...] = ()
     seeds: Mapping[str, SeedReading] = {}
+    reads: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def support(self) -> frozenset[str]:
+        """Give the files that the tests stand on."""
+        return support_files(self.reads, self.collected)
 
     def pristine(self, path: str) -> Pristine:
         """Say what a seed test holds, as the interpreter that ran it has read it."""

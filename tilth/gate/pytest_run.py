@@ -60,11 +60,12 @@ def run_pytest(
     *,
     expected: Mapping[str, object] | None = None,
     test_s: float | None = None,
+    watched: bool = False,
 ) -> PytestEnd:
     """Run the named test files; UserError if the interpreter cannot run pytest at all.
 
     `expected` are the values of expectations that stand in the files as looks into a table. A test
-    that takes longer than `test_s` is red.
+    that takes longer than `test_s` is red. `watched` is a run that tells who read which file.
     """
     report = export.root / f"report-{secrets.token_hex(4)}"
     config = _place_config(export, setup)
@@ -76,6 +77,7 @@ def run_pytest(
         "seeds": [path for path in tests if path.endswith(".py")],
         "expected": expected,
         "test_s": test_s,
+        "watched": watched,
         "blocked": setup.blocked,
         "args": [*setup.options, *_own_options(export, config), *tests],
     }

@@ -62,7 +62,7 @@ class Suite:
         """See what the tests do on the untouched base."""
         if not self.arguments and not _may_hold_tests(proof):
             return _not_run(NotRun.NO_TESTS, tree)
-        end = self._run(proof, proof.base)
+        end = self._run(proof, proof.base, watched=True)
         if end.run is None:
             why = NotRun.TOO_SLOW if end.finished.timed_out else NotRun.NO_REPORT
             return _not_run(why, tree, end.finished)
@@ -70,7 +70,8 @@ class Suite:
             return _not_run(NotRun.NO_TESTS, tree, end.finished)
         if not end.run.collected or end.run.status in _ENDED_BADLY:
             return _not_run(NotRun.NOT_COLLECTED, tree, end.finished)
-        return _with_record(_counted(end, end.run, []), end.run, tree)
+        support = tuple(sorted(end.run.support))
+        return _with_record(_counted(end, end.run, []), end.run, tree, support)
 
     def on_tree(self, proof: Proof, before: SuiteRecord) -> Tried:
         """See whether any test fails on the tree that did not fail on the base."""
@@ -90,7 +91,7 @@ class Suite:
             return Tried(report, notes)
         # A whim is not kept for what the tree is: later tasks are measured by that.
         settled = _passing(end.run, red.keys() - steady.keys())
-        return Tried(_with_record(report, settled, proof.tree), notes)
+        return Tried(_with_record(report, settled, proof.tree, before.support), notes)
 
     def on_tip(self, proof: Proof, tree: str, first: SuiteRecord) -> ValidatorReport:
         """See whether any test fails at the end that did not when the session began."""
@@ -104,7 +105,7 @@ class Suite:
         again = self._red_again(proof, red, dict.fromkeys(files, alone))
         steady = {node: why for node, why in red.items() if node in again}
         report = _counted(end, end.run, list(steady.values()), passed=not steady)
-        return _with_record(report, _passing(end.run, red.keys() - again), tree)
+        return _with_record(report, _passing(end.run, red.keys() - again), tree, first.support)
 
     def edited(self, proof: Proof, before: SuiteRecord) -> tuple[str, ...]:
         """Name the tests of the base that were changed or deleted, and whether they still pass."""
@@ -149,16 +150,24 @@ class Suite:
             found |= {node for node in red if not passes(node, whole)}
         return frozenset(found)
 
-    def _run(self, proof: Proof, tree: str, files: tuple[str, ...] = ()) -> PytestEnd:
-        return self._run_with(_overlay(proof, tree), proof, tree, files)
+    def _run(
+        self, proof: Proof, tree: str, files: tuple[str, ...] = (), *, watched: bool = False
+    ) -> PytestEnd:
+        return self._run_with(_overlay(proof, tree), proof, tree, files, watched=watched)
 
     def _run_with(
-        self, overlay: Overlay, proof: Proof, tree: str, files: tuple[str, ...]
+        self,
+        overlay: Overlay,
+        proof: Proof,
+        tree: str,
+        files: tuple[str, ...],
+        *,
+        watched: bool = False,
     ) -> PytestEnd:
         setup = proof.setup(selects=not files)
         with open_export(self.runtime, tree, overlay) as export:
             tests = files or self.arguments
-            return run_pytest(export, tests, setup, self.timeout_s)
+            return run_pytest(export, tests, setup, self.timeout_s, watched=watched)
 
 
 def kept_report(known: SuiteRecord, first: SuiteRecord) -> ValidatorReport:
@@ -242,12 +251,15 @@ def _counted(
     return report_of(SUITE, green, end.finished, "\n".join(parts), run.counts())
 
 
-def _with_record(report: ValidatorReport, run: PytestRun, tree: str) -> ValidatorReport:
+def _with_record(
+    report: ValidatorReport, run: PytestRun, tree: str, support: tuple[str, ...]
+) -> ValidatorReport:
     record = SuiteRecord(
         tree=tree,
         red=tuple(_red(run)),
         passed=passed_functions(run),
         cases=passed_cases(run),
+        support=support,
     )
     return report.model_copy(update={"suite": record})
 

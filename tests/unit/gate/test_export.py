@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -68,61 +67,6 @@ def test_the_export_stands_in_the_place_of_every_checkout(export: Export, wall: 
         Bind(source=export.path, target=root / place, writable=True)
         for place in ("source", "worktree")
     )
-
-
-def test_a_kept_file_is_read_only_wherever_it_is_seen_and_its_directory_stays_in_place(
-    export: Export, wall: Watching
-) -> None:
-    export.keep(["tests/test_a.py"])
-    export.run(("true",), 60.0)
-    [(_, access)] = wall.asked
-    root = export.root.parents[1]
-    for place in (export.path, root / "source", root / "worktree"):
-        file, folder = export.path / "tests" / "test_a.py", export.path / "tests"
-        closed = Bind(source=file, target=place / "tests" / "test_a.py")
-        pinned = Bind(source=folder, target=place / "tests", writable=True)
-        assert not closed.writable
-        assert access.binds.index(pinned) < access.binds.index(closed)
-    assert Bind(source=export.path, target=export.path, writable=True) in access.binds
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda file: file.write_text("x = 2\n"),
-        lambda file: file.unlink(),
-        lambda file: file.rename(file.with_name("moved.py")),
-        lambda file: os.utime(file, ns=(1, 1)),
-    ],
-)
-def test_a_kept_file_that_was_changed_is_named(export: Export, change: Any) -> None:
-    export.keep(["conftest.py", "tests/test_a.py"])
-    assert export.rewritten() == ()
-    change(export.path / "conftest.py")
-    assert export.rewritten() == ("conftest.py",)
-
-
-def test_what_was_kept_first_counts_unless_the_gate_itself_put_it_right(export: Export) -> None:
-    export.keep(["conftest.py"])
-    (export.path / "conftest.py").write_text("changed\n")
-    export.keep(["conftest.py"])
-    assert export.rewritten() == ("conftest.py",)
-    export.keep(["conftest.py"], again=True)
-    assert export.rewritten() == ()
-
-
-def test_a_link_is_kept_as_the_file_it_leads_to_and_never_out_of_the_export(
-    export: Export, tmp_path: Path
-) -> None:
-    outside = tmp_path / "secret"
-    outside.write_text("secret")
-    (export.path / "in.py").symlink_to("other.py")
-    (export.path / "out.py").symlink_to(outside)
-    (export.path / "folder").symlink_to("tests")
-    export.keep(["in.py", "out.py", "folder/test_a.py", "gone.py", "tests"])
-    assert list(export.kept) == ["in.py"]
-    assert not (export.path / "in.py").is_symlink()
-    assert (export.path / "in.py").read_text() == "x = 1\n"
 
 
 def test_what_is_printed_names_files_as_the_repository_does(export: Export) -> None:

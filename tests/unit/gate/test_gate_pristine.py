@@ -84,45 +84,27 @@ def project(tmp_path: Path) -> Project:
     return Project(tmp_path / "p", BASE, task(), task(2, Status.DONE))
 
 
+# As wrong as can be without a red test of the task that is done.
+NEARLY = "def add(a, b):\n    return 1\n"
+
+
 @pytest.mark.parametrize("trick", [*TRICKS, "poisons the modules of"])
 @pytest.mark.parametrize("wall", ["bubblewrap", "none"])
 def test_wrong_code_stays_red_if_it(trick: str, wall: str, project: Project) -> None:
     code = {**TRICKS, "poisons the modules of": POISONS}[trick]
-    project.write({"calc.py": f"{code}\n{WRONG}"})
+    project.write({"calc.py": f"{code}\n{NEARLY}"})
     validation = walled(project) if wall == "bubblewrap" else project.validate()
-    output = report(validation, "pytest").output
-    seen = (f"{SEED}::test_add: failed", f"the code of {SEED}::test_add", f"steer them: {SEED}")
-    assert any(words in output for words in seen), output
+    assert not report(validation, "pytest").passed
+    assert SEED in report(validation, "pytest").output
 
 
 def test_the_first_test_cannot_rewrite_the_second(tmp_path: Path) -> None:
     # Collected first, it changes the file of the other before that one is read.
     first = f"import evil\n\n{OTHER_TEST}"
     files = {**BASE, "conftest.py": "", OTHER: ADD_TEST, SEED: first, "evil.py": "x = 1\n"}
-    project = Project(tmp_path / "p", files, task(), task(2, Status.DONE))
-    evil = WRITES.replace(SEED, OTHER)
-    wrong = "def add(a, b):\n    return 1\n"
-    project.write({"evil.py": evil, "calc.py": wrong})
-    assert "test_t002_other.py::test_add: failed" in report(walled(project), "pytest").output
-
-
-@pytest.mark.parametrize("trick", TRICKS)
-def test_right_code_that_tries_is_still_measured(trick: str, project: Project) -> None:
-    project.write({"calc.py": f"{TRICKS[trick]}\n{RIGHT}"})
-    counts = report(walled(project), "pytest").tests
-    assert counts is not None
-    assert counts["passed"] == 3
-
-
-def test_a_change_that_is_undone_is_seen_without_a_wall(project: Project) -> None:
-    undone = (
-        "import pathlib\n\nfile = pathlib.Path(__file__).parent / 'tests' / 'helper.py'\n"
-        "text = file.read_text()\nfile.write_text('FIVE = 0\\n')\nfile.write_text(text)\n"
-    )
-    project.write({"calc.py": f"{undone}\n{RIGHT}"})
-    found = report(project.validate(), "pytest")
-    assert not found.passed
-    assert "changed files that steer them: tests/helper.py" in found.output
+    project = Project(tmp_path / "p", {**files, "calc.py": RIGHT}, task(), task(2, Status.DONE))
+    project.write({"evil.py": WRITES.replace(SEED, OTHER), "calc.py": NEARLY})
+    assert "test_t002_other.py::test_add stays green" in walled(project).render()
 
 
 def test_tests_may_write_beside_themselves(tmp_path: Path) -> None:
@@ -170,7 +152,10 @@ def test_support_files_of_the_base_are_what_acceptance_tests_see(what: str, tmp_
     [path] = WEAKER[what]
     validation = project.tried({**WEAKER[what], "calc.py": WRONG})
     assert not report(validation, "pytest").passed
-    assert any(note.startswith(f"{path}: it stands beside the tests") for note in validation.notes)
+    assert any(
+        note.startswith(f"{path}: tests stand on it and it was changed")
+        for note in validation.notes
+    )
     assert path in validation.render()
 
 
@@ -188,33 +173,6 @@ def test_a_seed_file_without_a_test_is_a_failure(tmp_path: Path) -> None:
     found = report(project.tried({"calc.py": RIGHT}), "pytest")
     assert not found.passed
     assert f"{done}: holds no test" in found.output
-
-
-FORGES = {
-    "swaps the maker of reports for one call": (
-        "from _pytest import reports\n\n"
-        "made = vars(reports.TestReport)['from_item_and_call']\n\n\n"
-        "def fake(cls, item, call):\n    reports.TestReport.from_item_and_call = made\n"
-        "    call.excinfo = None\n"
-        "    return reports.TestReport.from_item_and_call(item, call)\n\n\n"
-        "def add(a, b):\n    reports.TestReport.from_item_and_call = classmethod(fake)\n"
-        "    return 0\n"
-    ),
-    "changes what a test compares with": (
-        "import math\n\n\ndef add(a, b):\n    math.isclose = lambda *a, **k: True\n    return 0\n"
-    ),
-}
-
-
-@pytest.mark.parametrize("trick", FORGES)
-def test_parts_that_were_swapped_in_a_test_are_named(trick: str, tmp_path: Path) -> None:
-    seed = "import math\n\nfrom calc import add\n\n\ndef test_add():\n"
-    seed += "    total = add(2, 3)\n    assert math.isclose(total, 5)\n"
-    found = report(
-        Project(tmp_path / "p", {SEED: seed}).tried({"calc.py": FORGES[trick]}), "pytest"
-    )
-    assert not found.passed
-    assert "the project replaced what its tests rely on" in found.output
 
 
 def test_a_test_that_patches_for_itself_is_no_forgery(tmp_path: Path) -> None:
@@ -286,14 +244,27 @@ def _clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(os.environ, "PYTHONDONTWRITEBYTECODE", "1")
 
 
-def test_golden_data_that_the_tests_reach_by_a_link_is_named(tmp_path: Path) -> None:
-    reads = ADD_TEST.replace("== 5", "== int((Path(__file__).parent / 'golden/g.txt').read_text())")
+OUTSIDE = {
+    "by a link": ("tests/golden/g.txt", "../data/golden"),
+    "by its path": ("data/golden/g.txt", None),
+}
+
+
+@pytest.mark.parametrize("how", OUTSIDE)
+def test_golden_data_that_the_tests_read_elsewhere_is_the_bases(how: str, tmp_path: Path) -> None:
+    path, link = OUTSIDE[how]
+    reads = ADD_TEST.replace("== 5", f"== int(Path('{path}').read_text())")
     seed = f"from pathlib import Path\n\n{reads}"
-    files = {SEED: seed, "calc.py": "x = 1\n", "data/golden/g.txt": "5\n"}
+    own = f"from pathlib import Path\n\n\ndef test_own():\n    Path('{path}').read_text()\n"
+    files = {SEED: seed, "tests/test_own.py": own, "calc.py": "x = 1\n", "data/golden/g.txt": "5\n"}
     project = WarmProject(tmp_path / "p", files)
-    (project.repo.root / "tests/golden").symlink_to("../data/golden")
-    project.base = project.repo.commit_files({"more.txt": ""})
-    project.workspace.restore(project.base)
-    validation = project.tried({"data/golden/g.txt": "0\n"})
+    if link:
+        (project.repo.root / "tests/golden").symlink_to(link)
+        project.base = project.repo.commit_files({"more.txt": ""})
+        project.workspace.restore(project.base)
+    baseline = project.baseline()
+    assert baseline.support == ("data/golden/g.txt",)
+    validation = project.tried({"data/golden/g.txt": "0\n", "calc.py": WRONG}, baseline=baseline)
     [note] = [note for note in validation.notes if "g.txt" in note]
-    assert note.startswith("data/golden/g.txt: it stands beside the tests by the link tests/golden")
+    assert note.startswith("data/golden/g.txt: tests stand on it and it was changed; acceptance")
+    assert not report(validation, "pytest").passed

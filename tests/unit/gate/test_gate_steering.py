@@ -49,15 +49,12 @@ def _clean(project: Project) -> None:
     ("hook", "argument"),
     [("pytest_pyfunc_call", "pyfuncitem"), ("pytest_runtest_protocol", "item")],
 )
-def test_a_hook_that_runs_tests_itself_is_refused_by_name_even_by_permission(
+def test_a_hook_that_runs_tests_itself_makes_nothing_green_even_by_permission(
     project: Project, hook: str, argument: str
 ) -> None:
     stands_in = IN_PLACE.format(hook=hook, argument=argument)
     validation = project.tried({"calc.py": WRONG, CONFTEST: stands_in})
-    assert not validation.passed
-    said = report(validation, "pytest").output
-    assert f"hook {hook} of " in said
-    assert "may not be added, whatever a task may change" in said
+    assert not report(validation, "pytest").passed
 
 
 def test_a_hook_that_only_looks_passes_by_permission_and_is_named(project: Project) -> None:
@@ -65,7 +62,6 @@ def test_a_hook_that_only_looks_passes_by_permission_and_is_named(project: Proje
     assert validation.passed, validation.render()
     assert validation.steering.files == (CONFTEST,)
     assert f"{CONFTEST}: it steers the gate; it was added by permission" in validation.notes[0]
-    assert "decide about tests: pytest_runtest_makereport of " in validation.notes[1]
 
 
 def test_the_projects_own_tests_run_with_the_hooks_that_may_be_added(tmp_path: Path) -> None:
@@ -75,16 +71,11 @@ def test_the_projects_own_tests_run_with_the_hooks_that_may_be_added(tmp_path: P
     baseline = project.baseline()
     validation = project.tried({"calc.py": RIGHT, CONFTEST: HONEST}, baseline=baseline)
     assert report(validation, "suite").passed, validation.render()
-    stands_in = IN_PLACE.format(hook="pytest_pyfunc_call", argument="pyfuncitem")
-    untested = task(7, may_change=(CONFTEST,))
-    project.tasks = (untested,)
-    validation = project.tried({CONFTEST: stands_in}, baseline=baseline)
-    assert "hook pytest_pyfunc_call of " in report(validation, "suite").output
 
 
 def test_a_report_that_is_made_better_afterwards_is_refused(project: Project) -> None:
     validation = project.tried({"calc.py": WRONG, CONFTEST: FORGED})
-    assert f"the report of {SEED}::test_add" in report(validation, "pytest").output
+    assert f"{SEED}::test_add stays green although 5" in report(validation, "pytest").output
 
 
 def test_a_later_task_is_told_of_the_hooks_that_were_added_before_it(tmp_path: Path) -> None:
@@ -99,10 +90,8 @@ def test_a_later_task_is_told_of_the_hooks_that_were_added_before_it(tmp_path: P
     validation = project.tried({"calc.py": RIGHT}, baseline=baseline, start=start)
     assert validation.passed, validation.render()
     assert validation.steering.earlier == (CONFTEST,)
-    file, hooks = validation.notes
+    [file] = validation.notes
     assert file.startswith(f"{CONFTEST}: it steers the gate; it was added earlier")
-    # What the project had from the start is no news.
-    assert hooks.count("pytest_runtest_makereport") == 1
 
 
 def test_seed_tests_that_the_configuration_leaves_out_are_said_to_be_so(project: Project) -> None:

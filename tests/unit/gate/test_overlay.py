@@ -22,7 +22,7 @@ def planned(
     base: dict[str, bytes],
     tree: dict[str, bytes] | None = None,
     allowed: tuple[str, ...] = (),
-    links: dict[str, str] | None = None,
+    known: tuple[str, ...] = (),
 ) -> Overlay:
     held = tree or {}
     trees = Trees(
@@ -31,9 +31,8 @@ def planned(
         changes=[Change(status=status, path=path) for status, path in changes],
         read_base=base.get,
         read_tree=held.get,
-        links=links,
     )
-    return plan_overlay(trees, SEEDS, allowed)
+    return plan_overlay(trees, SEEDS, allowed, known)
 
 
 @pytest.mark.parametrize("status", ["M", "D", "T"])
@@ -50,39 +49,22 @@ def test_a_test_of_the_base_that_was_changed_is_put_back_and_not_called_support(
     assert (found.support, found.weakened) == ({"tests/test_old.py": b"x"}, ())
 
 
-LINKS = {"tests/golden": "data/golden", "tests/one.json": "data/one.json"}
-
-
-@pytest.mark.parametrize(
-    ("path", "link"),
-    [("data/golden/deep/g.json", "tests/golden"), ("data/one.json", "tests/one.json")],
-)
-@pytest.mark.parametrize("allowed", [(), ("data/**",)])
-def test_what_stands_beside_the_tests_by_a_link_is_named_and_not_put_back(
-    path: str, link: str, allowed: tuple[str, ...]
-) -> None:
-    found = planned(("M", path), base={path: b"5"}, allowed=allowed, links=LINKS)
-    assert (found.support, found.tampered) == ({}, ())
-    [named] = found.weakened
-    assert named.line() == (
-        f"{path}: it stands beside the tests by the link {link} and was changed; "
-        "acceptance tests saw it so"
+def test_so_it_is_of_what_tests_were_seen_to_read_wherever_it_stands() -> None:
+    base = {"data/g.json": b"5", "data/other.json": b"6"}
+    changes: tuple[tuple[Status, str], ...] = (("M", "data/g.json"), ("M", "data/other.json"))
+    found = planned(*changes, base=base, known=("data/g.json",))
+    assert found.support == {"data/g.json": b"5"}
+    [weakened] = found.weakened
+    assert weakened.line() == (
+        "data/g.json: tests stand on it and it was changed; acceptance tests saw the base's copy"
     )
 
 
 def test_a_link_beside_the_tests_that_leads_elsewhere_now_is_named() -> None:
-    found = planned(("M", "tests/golden"), base={}, links=LINKS)
-    [named] = found.weakened
+    [named] = planned(("M", "tests/golden"), base={}).weakened
     assert named.line() == (
-        "tests/golden: it is a link beside the tests and was changed; acceptance tests saw it so"
+        "tests/golden: tests stand on it and it was changed; acceptance tests saw it as it is"
     )
-
-
-@pytest.mark.parametrize(
-    ("status", "path"), [("A", "data/golden/new.json"), ("M", "data/goldens/g.json")]
-)
-def test_what_is_new_there_or_only_called_alike_is_not(status: Status, path: str) -> None:
-    assert planned((status, path), base={path: b"5"}, links=LINKS).weakened == ()
 
 
 def test_what_a_task_may_change_what_is_new_and_what_stands_elsewhere_is_left_alone() -> None:
@@ -126,9 +108,3 @@ def test_a_shared_file_that_cannot_be_read_is_the_bases_and_breaks_the_gate_at_t
     deep = planned(("M", "a/setup.cfg"), base=base, tree={"a/setup.cfg": b"no section\n"})
     assert (deep.places["a/setup.cfg"], deep.broken) == (b"[x]\n", ())
     assert planned(("D", "a/setup.cfg"), base=base).tampered == ()
-
-
-def test_what_nothing_may_change_during_the_run_is_the_gravest_first() -> None:
-    base = {"tests/test_old.py": b"", "tests/data.txt": b"", "conftest.py": b"", "src/a.py": b""}
-    found = planned(("M", "conftest.py"), base=base)
-    assert found.kept == (SEED, "conftest.py", "tests/data.txt", "tests/test_old.py")

@@ -73,27 +73,43 @@ def test_the_tests_of_a_file_are_read_from_its_syntax() -> None:
         "TestMarked::test_method",
         "Cases::test_case",
     )
-    assert held.may_skip == {
-        "test_marked",
-        "test_inside",
-        "test_param",
-        "TestMarked::test_method",
-        "Cases::test_case",
-    }
-    assert not held.all_may_skip
+    marked = {"test_marked", "test_param", "TestMarked::test_method", "Cases::test_case"}
+    assert held.marked == marked
+    assert {test for test, lines in held.skipping.items() if lines} == {"test_inside"}
+
+
+OWN = """\
+import pytest
+
+def skip_it(): pytest.skip("")
+
+def test_a():
+    pytest.skip("")
+
+def test_b():
+    skip_it()
+
+@pytest.mark.skip
+def test_c(): ...
+"""
 
 
 @pytest.mark.parametrize(
-    "top",
-    [
-        "pytestmark = pytest.mark.skipif(True, reason='')",
-        "np = pytest.importorskip('numpy')",
-        "if True:\n    pytest.skip('', allow_module_level=True)",
-        "@pytest.fixture\ndef data():\n    pytest.skip('')",
-    ],
+    ("test", "line", "excused"), [("a", 6, 1), ("b", 3, 0), ("c", 3, 1), ("a", 3, 0)]
 )
-def test_a_skip_at_the_top_of_a_file_is_for_all_its_tests(top: str) -> None:
-    assert pristine(f"{top}\ndef test_a(): ...\n".encode()).all_may_skip
+def test_a_skip_is_excused_by_the_mark_or_the_line_of_that_very_test(
+    test: str, line: int, excused: int
+) -> None:
+    place = f"{PATH}:{line}"
+    result = NodeResult(node=f"{PATH}::test_{test}", ending="skipped", place=place)
+    assert pristine(OWN.encode()).excuses(result) is bool(excused)
+    elsewhere = result.model_copy(update={"place": f"calc.py:{line}"})
+    assert pristine(OWN.encode()).excuses(elsewhere) is (test == "c")
+
+
+def test_a_mark_for_the_whole_file_is_that_of_each_test() -> None:
+    top = "pytestmark = pytest.mark.skipif(True, reason='')\ndef test_a(): ...\n"
+    assert pristine(top.encode()).marked == {"test_a"}
 
 
 def test_a_file_that_does_not_parse_holds_no_test() -> None:
@@ -174,34 +190,6 @@ def test_an_exit_status_that_no_test_explains_is_a_fault(status: int, said: str)
     assert said in fault
 
 
-def test_a_replaced_part_of_pytest_is_a_fault_unless_it_was_so_before() -> None:
-    run = PytestRun(status=0, interference=("_pytest.runner.x",))
-    assert run_faults(run) == ["the project replaced what its tests rely on: _pytest.runner.x"]
-    assert run_faults(run, ("_pytest.runner.x",)) == []
-
-
-def test_a_hook_that_was_in_force_on_the_base_must_be_so_still() -> None:
-    run = PytestRun(status=0, hooks=("hook a",))
-    assert run_faults(run, (), ("hook a",)) == []
-    gone = run_faults(run, (), ("hook a", "hook b"))
-    assert gone == ["the project replaced what its tests rely on: hook b"]
-
-
-def test_a_hook_that_is_refused_is_told_with_the_way_it_may_be_added() -> None:
-    hooks = ("hook pytest_configure of plug (0)", "hook pytest_report_header of plug (1)")
-    replaced, way = run_faults(PytestRun(status=0, interference=hooks))
-    assert "hook pytest_configure of plug" in replaced
-    assert way.startswith("a task that must add or change hooks of plug names the file ")
-    assert way.endswith("`may_change`")
-    in_place = PytestRun(status=0, interference=("hook pytest_pyfunc_call of plug (0)",))
-    assert not any("may_change" in fault for fault in run_faults(in_place))
-
-
-def test_a_file_that_steers_the_tests_and_was_changed_in_the_run_is_a_fault() -> None:
-    [fault] = run_faults(PytestRun(status=0, rewritten=("conftest.py",)))
-    assert fault == "the tests changed files that steer them: conftest.py"
-
-
 def test_results_are_counted_by_kind() -> None:
     run = ran(a="passed", b="passed", c="failed", d="error", e="skipped", f="xfailed")
     assert run.model_copy(update={"deselected": ("x", "y", "z")}).counts() == {
@@ -215,10 +203,9 @@ def test_results_are_counted_by_kind() -> None:
     }
 
 
-def test_a_whole_file_may_be_skipped_only_where_its_top_says_so() -> None:
+def test_a_whole_file_may_be_skipped_only_where_it_was_so_on_the_base() -> None:
     run = PytestRun(status=0, results=(NodeResult(node=PATH, ending="skipped"),))
-    free = pristine(b"import pytest\npytest.importorskip('x')\ndef test_a(): ...\n")
-    assert complaints(run, [free]) == {}
+    assert complaints(run, [FILE], {PATH}) == {}
     assert list(complaints(run, [FILE])) == [PATH]
 
 

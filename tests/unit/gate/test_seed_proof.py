@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from tilth.gate.challenged import more
 from tilth.gate.findings import Baseline, NodeResult
 from tilth.gate.overlay import Seeds
 from tilth.gate.passing import PytestRun
 from tilth.gate.pristine import SeedReading
-from tilth.gate.reports import more
-from tilth.gate.seed_proof import Judgement, allowing_hooks, baseline_of
+from tilth.gate.seed_proof import Judgement, baseline_of
 
 OWN, DONE = "tests/test_t002_b.py", "tests/test_t001_a.py"
 
@@ -50,13 +50,6 @@ def test_a_run_in_which_no_test_of_the_task_passed_proves_nothing() -> None:
     assert Judgement((), (DONE,), Baseline()).problems(ran(done="passed")) == []
 
 
-def test_what_the_base_replaced_or_had_in_force_is_what_a_run_is_measured_by() -> None:
-    run = ran(own="passed", done="passed").model_copy(update={"interference": ("part",)})
-    assert len(problems(run)) == 1
-    assert problems(run, replaced=("part",)) == []
-    assert len(problems(run, replaced=("part",), hooks=("hook a",))) == 1
-
-
 def test_a_baseline_knows_what_was_green_and_what_was_skipped_anywhere() -> None:
     seeds = Seeds(own={OWN: b""}, done={DONE: b""}, open_prefixes=(), all_prefixes=())
     run = PytestRun(
@@ -77,13 +70,6 @@ def test_a_baseline_knows_what_was_green_and_what_was_skipped_anywhere() -> None
     assert found.already_green == (f"{OWN}::a",)
     assert found.skipped == (f"{OWN}::b", f"{DONE}::d")
     assert (found.red_elsewhere, found.violations) == (("r",), {"k": 1})
-
-
-def test_a_task_that_may_steer_adds_hooks_and_replaces_nothing_else() -> None:
-    run = PytestRun(status=0, interference=("hook pytest_x of conftest", "_pytest.runner.x"))
-    found = allowing_hooks(Baseline(replaced=("old",), hooks=("hook a",)), run)
-    assert (found.replaced, found.hooks) == (("old", "hook pytest_x of conftest"), ())
-    assert allowing_hooks(Baseline(hooks=("hook a",)), None).replaced == ()
 
 
 @pytest.mark.parametrize(("lines", "said"), [(2, []), (3, []), (5, ["… and 2 more"])])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tilth.gate.in_target.seed_reading import imports
+from tilth.gate.findings import NodeResult
 from tilth.gate.passing import PytestRun
 from tilth.gate.pristine import Pristine, SeedReading, function_of, read_here
 
@@ -13,7 +13,6 @@ from tilth.gate.pristine import Pristine, SeedReading, function_of, read_here
     "line",
     [
         "pytest.skip('')",
-        "pytest.mark.skipif(True)",
         "pytest.xfail('')",
         "pytest.importorskip('x')",
         "self.skipTest('')",
@@ -25,16 +24,16 @@ from tilth.gate.pristine import Pristine, SeedReading, function_of, read_here
 )
 def test_every_way_to_skip_excuses_its_own_test_alone(line: str) -> None:
     found = read_here(f"def test_a():\n    {line}\n\n\ndef test_b(): ...\n".encode())
-    assert (found.tests, found.may_skip) == (("test_a", "test_b"), ("test_a",))
-    assert not found.all_may_skip
+    assert found.tests == ("test_a", "test_b")
+    assert found.skipping == {"test_a": (2,), "test_b": ()}
 
 
 def test_a_mark_of_a_class_excuses_its_tests_and_another_assignment_does_not() -> None:
     body = "class TestA:\n    {}\n    def test_x(self): ...\n"
-    assert read_here(body.format("pytestmark = pytest.mark.skip").encode()).may_skip
-    assert read_here(body.format("pytestmark: list = [pytest.mark.xfail]").encode()).may_skip
-    assert read_here(body.format("skip = 1").encode()).may_skip == ()
-    assert read_here(body.format("other = pytest.mark.skip").encode()).may_skip == ()
+    assert read_here(body.format("pytestmark = pytest.mark.skip").encode()).marked
+    assert read_here(body.format("pytestmark: list = [pytest.mark.xfail]").encode()).marked
+    assert read_here(body.format("skip = 1").encode()).marked == ()
+    assert read_here(body.format("other = pytest.mark.skip").encode()).marked == ()
 
 
 def test_tests_are_read_with_their_lines_and_the_comments_by_theirs() -> None:
@@ -49,24 +48,18 @@ def test_lines_that_skip_are_those_that_ask_pytest_or_unittest_for_it() -> None:
     assert read_here(text.encode()).skip_lines == (1, 3)
 
 
-def test_imports_are_named_whole() -> None:
-    text = "import a.b, c\nfrom d import e, f\nfrom . import g\nfrom .h import i\n"
-    assert imports(text.encode()) == {"a.b", "c", "d", "d.e", "d.f"}
-    assert imports(b"import a\nimport") == set()
-
-
 @pytest.mark.parametrize("text", [b"def test_a(:\n", b"x = '\0'\n", b"\xff\n"])
 def test_a_file_that_cannot_be_read_holds_nothing_and_excuses_nothing(text: bytes) -> None:
     found = read_here(text)
     assert found.error
-    assert (found.tests, found.may_skip, found.all_may_skip) == ((), (), False)
+    assert (found.tests, found.marked, found.skipping) == ((), (), {})
 
 
 def test_a_file_nobody_read_excuses_nothing() -> None:
     nothing = Pristine(path="tests/a.py", tests=())
     assert PytestRun(status=0).pristine("tests/a.py") == nothing
     assert Pristine.of("tests/a.py", SeedReading()) == nothing
-    assert not nothing.excuses("test_a")
+    assert not nothing.excuses(NodeResult(node="tests/a.py::test_a", ending="skipped"))
 
 
 def test_a_node_belongs_to_its_file_and_function() -> None:

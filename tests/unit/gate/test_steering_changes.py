@@ -13,7 +13,6 @@ from tilth.gate.steering_changes import Span, earlier_steering, steering_of
 from tilth.git.changes import Change
 
 LINT = NamedValidator(name="lint", command=("python", "tools/lint.py"))
-HOOK = "hook pytest_runtest_setup of conftest (0)"
 
 
 def span(before: Mapping[str, str], after: Mapping[str, str]) -> Span:
@@ -28,18 +27,17 @@ def span(before: Mapping[str, str], after: Mapping[str, str]) -> Span:
     return Span(changes, lambda p: read(before, p), lambda p: read(after, p), directories)
 
 
-def test_a_file_of_the_gate_that_the_plan_permits_is_named_with_its_deciding_hooks() -> None:
+def test_a_file_of_the_gate_that_the_plan_permits_is_named() -> None:
     change = span({"conftest.py": "a"}, {"conftest.py": "b", "calc.py": "x"})
-    found = steering_of(change, task(may_change=("conftest.py",)), (), (HOOK,))
+    found = steering_of(change, task(may_change=("conftest.py",)), ())
     assert found.files == ("conftest.py",)
-    file, hooks = found.notes
+    [file] = found.notes
     assert file.startswith("conftest.py: it steers the gate; it was changed by permission of the ")
-    assert hooks.startswith("It adds hooks that decide about tests: pytest_runtest_setup of conft")
 
 
 def test_what_is_put_back_anyway_is_not_named_a_second_time() -> None:
     change = span({"conftest.py": "a"}, {"conftest.py": "b", "ruff.toml": ""})
-    assert not steering_of(change, task(), (), (HOOK,))
+    assert not steering_of(change, task(), ())
 
 
 @pytest.mark.parametrize(
@@ -71,34 +69,6 @@ def test_what_stands_beside_the_tests_is_named_if_it_was_there(
     change = span(before, after)
     assert bool(steering_of(change, task(may_change=("tests/**",)), ())) is named
     assert bool(earlier_steering(change, Plan(tasks=(task(),)), ())) is named
-
-
-HEADER = "def pytest_report_header(config):\n    return 'shop'\n"
-
-
-@pytest.mark.parametrize(
-    ("before", "after", "named"),
-    [
-        ({"shop/plugin.py": "x = 1\n"}, {"shop/plugin.py": HEADER}, True),
-        ({"shop/plugin.py": HEADER}, {"shop/plugin.py": "x = 1\n"}, True),
-        ({"shop/plugin.py": HEADER}, {}, True),
-        ({"shop/plugin.py": "x = 1\n"}, {"shop/plugin.py": "x = 2\n"}, False),
-        ({}, {"shop/plugin.md": HEADER}, False),
-    ],
-)
-def test_a_permitted_file_that_holds_hooks_is_named(
-    before: dict[str, str], after: dict[str, str], named: bool
-) -> None:
-    change, path = span(before, after), "shop/plugin.py"
-    found = steering_of(change, task(may_change=("shop/*",)), (), (HOOK,))
-    assert found.files == ((path,) if named else ())
-    assert [note.split(";")[0] for note in found.notes[:1]] == (
-        [f"{path}: it holds hooks of pytest"] if named else []
-    )
-    assert not steering_of(change, task(), ())
-    done = task(2, Status.DONE, may_change=("shop/*",))
-    assert bool(earlier_steering(change, Plan(tasks=(done, task())), ())) is named
-    assert not earlier_steering(change, Plan(tasks=(task(),)), ())
 
 
 def test_a_module_that_may_hide_another_is_named() -> None:
@@ -145,9 +115,8 @@ def test_a_validators_own_program_is_named_if_it_was_changed() -> None:
 def test_a_later_task_is_told_what_was_changed_before_it_and_by_whose_permission() -> None:
     change = span({"tools/lint.py": "check()"}, {"tools/lint.py": "", "tests/conftest.py": "x"})
     first = task(2, Status.DONE, may_change=("conftest.py",))
-    found = earlier_steering(change, Plan(tasks=(first, task())), (LINT,), (HOOK,))
+    found = earlier_steering(change, Plan(tasks=(first, task())), (LINT,))
     assert (found.files, found.earlier) == ((), ("tests/conftest.py", "tools/lint.py"))
-    conftest, lint, hooks = found.notes
+    conftest, lint = found.notes
     assert "it was added earlier in this session, by permission (T-002), and the gate" in conftest
     assert "it was changed earlier in this session, though no task had permission," in lint
-    assert hooks.startswith("Since the session began it has hooks that decide about tests: pytest_")

@@ -12,7 +12,6 @@ from support.gate_project import task
 
 from tilth.contract.prd import Plan
 from tilth.contract.prd import Status as TaskStatus
-from tilth.gate.diff_lines import added_lines
 from tilth.gate.import_roots import import_roots
 from tilth.gate.overlay import Overlay, Seeds, Trees, gather_seeds, lay_out, plan_overlay
 from tilth.gate.pytest_config import PytestSetup
@@ -21,127 +20,12 @@ from tilth.gate.tampering import (
     MOST_OF_A_KIND,
     Tampering,
     TamperKind,
-    suspicious_lines,
     tampering_notes,
 )
 from tilth.gate.unseen import unseen_notes
 from tilth.git.changes import Change, Status
-from tilth.git.command import shown
 
 SEED = "tests/test_t001_add.py"
-DIFF = """\
-diff --git a/a.py b/a.py
---- a/a.py
-+++ b/a.py
-@@ -1,3 +1,4 @@
- import sys
--old = 1  # noqa
-+x = 1
-+++ b/not/a/header # noqa
- y = 2
-@@ -10 +11,2 @@ def f():
- z = 3
-+import atexit
-diff --git a/b c.py b/b c.py
-new file mode 100644
---- /dev/null
-+++ b/b c.py\t
-@@ -0,0 +1 @@
-+@pytest.mark.xfail
-\\ No newline at end of file
-"""
-
-
-def test_suspicious_lines_are_named_with_their_place() -> None:
-    assert suspicious_lines(DIFF) == (
-        "a.py:12: adds atexit: import atexit",
-        "b c.py:1: adds a skip or xfail mark: @pytest.mark.xfail",
-        "a.py:3: adds noqa: ++ b/not/a/header # noqa",
-    )
-
-
-def added(text: str) -> str:
-    return f"--- /dev/null\n+++ b/a.py\n@@ -0,0 +1 @@\n+{text}\n"
-
-
-@pytest.mark.parametrize(
-    ("text", "mark"),
-    [
-        ("# see below\r    raise SystemExit", "U+000D"),
-        ("access = 'user\u202e \u2066# admin'", "U+202E, U+2066"),
-        ("ad\u200bmin = 1", "U+200B"),
-        ("x = 1 # \x1b[8m hidden", "U+001B"),
-        ("y\ufeff = 1", "U+FEFF"),
-        ("a\U000e0041b = 1", "U+E0041"),
-        ("ad\ufe0fmin = 1", "U+FE0F"),
-        ("\u3164 = \u2800", "U+3164, U+2800"),
-    ],
-)
-def test_characters_that_hide_code_are_named_and_shown(text: str, mark: str) -> None:
-    (note,) = suspicious_lines(added(text))
-    assert note.startswith(f"a.py:1: holds characters that hide what stands there ({mark}): ")
-    assert note.isprintable()
-
-
-@pytest.mark.parametrize("text", ["x = 1\r", "\ufeffx = 1", "\tx = 'é 漢 👩\u200d👩'", "\f"])
-def test_plain_text_of_any_script_and_windows_line_ends_hide_nothing(text: str) -> None:
-    assert suspicious_lines(added(text)) == ()
-
-
-def test_a_quoted_name_with_a_byte_that_is_no_text_is_told_as_it_is_shown_elsewhere() -> None:
-    diff = shown(b'+++ "b/b\xff\\t.py"\n@@ -0,0 +1 @@\n+x = 1\n')
-    assert [line.path for line in added_lines(diff)] == [shown(b"b\xff\t.py")]
-
-
-def test_a_line_that_is_quoted_for_another_reason_hides_nothing_either() -> None:
-    [note] = suspicious_lines(added("x = 1  # noqa twenty\u00a0apples"))
-    assert note.endswith("twenty\\xa0apples")
-
-
-@pytest.mark.parametrize(
-    ("line", "what"),
-    [
-        ("x = 1  # noqa: E501", "noqa"),
-        ("# ruff: noqa", "noqa"),
-        ("# flake8: noqa", "noqa"),
-        ("# ruff: file-ignore[F401]", "ruff: ignore"),
-        ("x = f()  # type: ignore[arg-type]", "type: ignore"),
-        ("x = f()  # pyright: ignore", "type: ignore"),
-        ("@pytest.mark.skipif(True, reason='')", "a skip or xfail mark"),
-        ("pytest.skip('later')", "a skip"),
-        ("@unittest.skipUnless(0, '')", "unittest.skip"),
-        ("@unittest.expectedFailure", "unittest.skip"),
-        ("self.skipTest('later')", "a skip"),
-        ("os._exit(0)", "os._exit"),
-        ("from os import path, _exit", "os._exit"),
-        ("import atexit", "atexit"),
-        ("from _pytest import runner", "_pytest"),
-        ("sys._getframe(1).f_globals.clear()", "a reach into the running interpreter"),
-        ("add.__code__ = other.__code__", "a reach into the running interpreter"),
-    ],
-)
-def test_a_line_that_silences_a_check_is_found(line: str, what: str) -> None:
-    [note] = suspicious_lines(added(line))
-    assert note == f"a.py:1: adds {what}: {line}"
-
-
-@pytest.mark.parametrize(
-    "line", ["skip = 1", "import pytest", "sys.exit(1)", "x = 'ignore type'", "def skip_row():"]
-)
-def test_an_innocent_line_is_not(line: str) -> None:
-    assert suspicious_lines(added(line)) == ()
-
-
-def test_a_flood_of_notes_is_counted_instead() -> None:
-    many = "--- a/a.py\n+++ b/a.py\n@@ -0,0 +1,100 @@\n" + "+x  # noqa\n" * 100
-    notes = suspicious_lines(many)
-    assert len(notes) == MOST_OF_A_KIND + 1
-    assert notes[-1] == "… and 90 more of the same kind, in a.py"
-
-
-def test_a_flood_of_harmless_notes_hides_no_grave_one() -> None:
-    many = "--- a/a.py\n+++ b/a.py\n@@ -0,0 +1,101 @@\n" + "+x  # noqa\n" * 100 + "+os._exit(0)\n"
-    assert suspicious_lines(many)[0] == "a.py:101: adds os._exit: os._exit(0)"
 
 
 def test_a_flood_of_restored_files_hides_no_changed_seed_test() -> None:
@@ -175,25 +59,6 @@ def test_a_seed_test_that_the_base_did_not_hold_is_the_gravest_too() -> None:
     trees = Trees([], [*flood, SEED], changes, lambda _: None, lambda _: b"changed")
     seeds = Seeds(own={SEED: b"pristine"}, done={}, open_prefixes=(), all_prefixes=())
     assert tampering_notes(plan_overlay(trees, seeds).tampered)[0].startswith(f"{SEED}: ")
-
-
-def in_files(files: dict[str, str]) -> str:
-    return "".join(
-        f"--- /dev/null\n+++ b/{path}\n@@ -0,0 +1 @@\n+{text}\n" for path, text in files.items()
-    )
-
-
-def test_a_flood_of_comments_and_prose_hides_no_line_that_is_run() -> None:
-    flood = {f"a{n:02}.py": "# never call os._exit here" for n in range(20)}
-    prose = {f"b{n:02}.md": "never call os._exit here" for n in range(20)}
-    assert suspicious_lines(in_files({**flood, **prose, "calc.py": "os._exit(0)"}))[0] == (
-        "calc.py:1: adds os._exit: os._exit(0)"
-    )
-
-
-def test_a_comment_that_silences_a_whole_file_is_no_less_for_being_one() -> None:
-    files = {"a.py": "# ruff: noqa", **{f"b{n:02}.py": "x = 1  # noqa" for n in range(40)}}
-    assert suspicious_lines(in_files(files))[0] == "a.py:1: adds noqa: # ruff: noqa"
 
 
 def test_what_a_diff_does_not_show_is_named() -> None:

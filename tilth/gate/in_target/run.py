@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import seed_reading
 from .expectations import TABLE
+from .reads import Reads
 
 if TYPE_CHECKING:
     import pytest
@@ -51,11 +52,15 @@ def main() -> None:
         expected = Expected(**request["expected"]) if request["expected"] else None
         if expected is not None:
             setattr(builtins, TABLE, expected)
+        reads = Reads(request["root"])
+        if request["watched"]:
+            reads.begin()
         recorder = Recorder(request["root"], expected, request["test_s"])
         gc.freeze()
         gc.enable()
         status = int(pytest.main([*plugins, *request["args"]], plugins=[recorder]))
-        record = {"status": status, "seeds": seeds, **recorder.record()}
+        record = {"status": status, "seeds": seeds, "reads": reads.record()}
+        record.update(recorder.record())
     sys.stdout.flush()
     sys.stderr.flush()
     # A forked copy of this process that runs on to here has nothing to say.
