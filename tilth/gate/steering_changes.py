@@ -6,6 +6,8 @@ judges by what that gate says, and to the person. It refuses nothing and runs no
 
 from __future__ import annotations
 
+import posixpath
+import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -25,11 +27,12 @@ from tilth.gate.steering import (
     steers,
 )
 from tilth.gate.tampering import shortened
-from tilth.gate.validator_files import users_of
 from tilth.git.changes import Change
 
 Read = Callable[[str], bytes | None]
 
+_BETWEEN = re.compile(r"[\s;|&()<>'\"`=:]+")
+_NODE = frozenset({"npm", "npx", "yarn", "pnpm", "bun"})
 _DID = {"A": "added", "M": "changed", "D": "deleted", "T": "changed"}
 
 
@@ -122,9 +125,29 @@ def _permitting(path: str, plan: Plan) -> list[str]:
 
 
 def _users(path: str, validators: tuple[NamedValidator, ...]) -> str:
-    names = users_of(path, validators)
+    names = [each.name for each in validators if _goes_by(each.command, path)]
     kind = "validators" if len(names) > 1 else "validator"
     return f"the {kind} {', '.join(f'`{name}`' for name in names)}" if names else ""
+
+
+def _goes_by(command: Iterable[str], path: str) -> bool:
+    """Tell whether a command names a file or its module, or a runner the file is named after."""
+    words = {
+        posixpath.normpath(word) for whole in command for word in _BETWEEN.split(whole) if word
+    }
+    where, _, name = path.rpartition("/")
+    module = path.removeprefix("src/").removesuffix(".py").removesuffix("/__main__")
+    if not words.isdisjoint({path, module.replace("/", ".")}):
+        return True
+    if where and where not in words:
+        return False
+    tools = {posixpath.basename(word) for word in words}
+    return (
+        name in tools
+        or (name == "package.json" and not tools.isdisjoint(_NODE))
+        # make and its Makefile, tox and tox.ini, nox and noxfile.py
+        or any(len(tool) > 2 and tool in name.partition(".")[0].lower() for tool in tools)
+    )
 
 
 def _validator_words(change: Change, validators: tuple[NamedValidator, ...]) -> str:

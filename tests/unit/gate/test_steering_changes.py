@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 
 import pytest
@@ -110,6 +111,32 @@ def test_a_validators_own_program_is_named_if_it_was_changed() -> None:
     assert found.files == ("tools/lint.py",)
     [note] = found.notes
     assert note.startswith("tools/lint.py: the validator `lint` runs it or goes by it, and it was")
+
+
+@pytest.mark.parametrize(
+    ("command", "path", "named"),
+    [
+        ("./check.sh --all", "check.sh", True),
+        ("tool --config=conf/rules.toml src", "conf/rules.toml", True),
+        ("sh -c 'cd tools && python lint.py | tail -1'", "tools/lint.py", True),
+        ("python -m tools.lint", "src/tools/lint/__main__.py", True),
+        ("env CI=1 /usr/bin/make lint", "Makefile", True),
+        ("make -C web lint", "web/Makefile", True),
+        ("yarn --cwd web test", "web/package.json", True),
+        ("uv run tox -e py", "tox.ini", True),
+        ("nox -s tests", "noxfile.py", True),
+        ("mypy src", "src/app.py", False),
+        ("mypy src", "Makefile", False),
+        ("make lint", "docs/Makefile", False),
+        ("python -m mylint", "tools/mylint.py", False),
+    ],
+)
+def test_the_files_of_a_validator_are_told_from_its_command(
+    command: str, path: str, named: bool
+) -> None:
+    one = NamedValidator(name="lint", command=tuple(shlex.split(command)))
+    change = span({path: "a"}, {path: "b"})
+    assert bool(steering_of(change, task(), (one,))) is named
 
 
 def test_a_later_task_is_told_what_was_changed_before_it_and_by_whose_permission() -> None:
