@@ -11,15 +11,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from tilth.base.hidden_characters import escaped_line
 from tilth.config.project import ProjectFacts
 from tilth.config.secrets import Mask
 from tilth.contract.prd import Plan, Status, Task
-from tilth.gate.attributes import read_attributes, rewriting_notes
 from tilth.gate.challenged import Challenged, Known, unknown
 from tilth.gate.challenging import Challenger
+from tilth.gate.checkout import checkout_notes
 from tilth.gate.evidence import Mutated, Probed
 from tilth.gate.export import Export, Runtime, TreeSource, open_export
 from tilth.gate.findings import Baseline, Steering, SuiteRecord, Validation, ValidatorReport
@@ -275,7 +276,11 @@ class Gate:
         read = _unread if is_plain else proof.trees.read_tree
         unseen = unseen_notes(changes, read, told, diff)
         keys = key_notes(diff, self._mask)
-        return (*untested, *restored, *keys, *_suppressions(diff, proof.trees), *unseen)
+        readers = {"read_base": proof.trees.read_base, "read_tree": proof.trees.read_tree}
+        silenced = suppressions(diff, changes, **readers)
+        paths = [change.path for change in changes if change.status != "D"]
+        otherwise = checkout_notes(diff, paths, partial(self._trees.attributes, proof.tree))
+        return (*untested, *restored, *keys, *silenced, *otherwise, *unseen)
 
     def _steering(self, proof: Proof, plan: Plan) -> Steering:
         """Name what steers the gate and is not as it was: by this change, or since the start."""
@@ -401,12 +406,6 @@ class _Challenges:
         self.found.append(found)
         output = f"{found.render()}\n\n{report.output}".strip()
         return report.model_copy(update={"passed": found.passed, "output": output})
-
-
-def _suppressions(diff: str, trees: Trees) -> tuple[str, ...]:
-    files, readers = trees.tree_files, {"read_base": trees.read_base, "read_tree": trees.read_tree}
-    told = suppressions(diff, trees.changes, lambda: files, **readers)
-    return (*told, *rewriting_notes(trees.changes, read_attributes(files, trees.read_tree)))
 
 
 def _unread(path: str) -> None:

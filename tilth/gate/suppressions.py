@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from tilth.base.hidden_characters import escaped_line
-from tilth.gate.attributes import KEYWORD, keyword_notes, read_attributes
-from tilth.gate.diff_lines import added_lines
 from tilth.gate.patches import patch_notes
 from tilth.gate.tampering import suspicious_lines
 from tilth.git.changes import Change
@@ -21,14 +19,10 @@ Read = Callable[[str], bytes | None]
 def suppressions(
     diff: str,
     changes: Iterable[Change],
-    files: Callable[[], Iterable[str]],
     *,
     read_base: Read,
     read_tree: Read,
 ) -> tuple[str, ...]:
-    """List what replaces tested code, what a checkout replaces, and what silences a check."""
+    """List what replaces tested code, and what silences a check."""
     patches = patch_notes(changes, read_base, read_tree)
-    replaced: tuple[str, ...] = ()
-    if KEYWORD in diff:
-        replaced = keyword_notes(added_lines(diff), read_attributes(files(), read_tree))
-    return (*map(escaped_line, (*patches, *replaced)), *suspicious_lines(diff))
+    return (*map(escaped_line, patches), *suspicious_lines(diff))

@@ -9,12 +9,14 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tilth.base.errors import CorruptSession, DiskError, UserError, WorkspaceError
 from tilth.contract.operator_requests import still_open
 from tilth.contract.prd import Plan, Status
+from tilth.gate.checkout import checkout_notes
 from tilth.gate.patches import is_of_tests
 from tilth.gate.suppressions import suppressions
 from tilth.gate.tampering import key_notes
@@ -111,15 +113,16 @@ def _suppressions(
     source: SourceRepo, made: Committed, diff: str, paths: Iterable[str]
 ) -> tuple[str, ...]:
     from tilth.git import trees
+    from tilth.git.attributes import attributes
 
     of_tests = any(is_of_tests(path) for path in paths)
-    return suppressions(
+    named = suppressions(
         diff,
         trees.changes(source, made.parent, made.commit) if of_tests else (),
-        lambda: trees.files(source, made.commit),
         read_base=lambda path: trees.read(source, made.parent, path),
         read_tree=lambda path: trees.read(source, made.commit, path),
     )
+    return (*named, *checkout_notes(diff, (), partial(attributes, source, made.commit)))
 
 
 def _commits(state: SessionState, plan: Plan) -> Iterator[tuple[str, Committed]]:
