@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 from tilth.base.hidden_characters import escaped_line
@@ -24,8 +24,6 @@ from tilth.gate.checkout import checkout_notes
 from tilth.gate.evidence import Mutated, Probed
 from tilth.gate.export import Export, Runtime, TreeSource, open_export
 from tilth.gate.findings import Baseline, Steering, SuiteRecord, Validation, ValidatorReport
-from tilth.gate.import_roots import import_roots
-from tilth.gate.importable import read_importable
 from tilth.gate.kept_trees import KeptTrees
 from tilth.gate.mutation import Allowed, try_mutants
 from tilth.gate.named import run_named
@@ -44,7 +42,7 @@ from tilth.gate.seed_proof import (
     baseline_of,
     read_all,
 )
-from tilth.gate.shadowing import Importable, has_new_names, shadows
+from tilth.gate.shadowing import read_names, shadows
 from tilth.gate.steering import TESTS
 from tilth.gate.steering_changes import Span, earlier_steering, steering_of
 from tilth.gate.suite import SUITE, Suite, kept_report
@@ -92,7 +90,6 @@ class Gate:
         self._suites = suites if isinstance(suites, dict) else {one.tree: one for one in suites}
         self._room = room
         self._mask = mask or Mask()
-        self._importable: Importable | None = None
         # The commit the session began from.
         self._start = start
         self._runtime = Runtime(
@@ -106,6 +103,7 @@ class Gate:
             stands_for=tuple(path.resolve() for path in stands_for),
             place=room.taken if room else nullcontext,
         )
+        self._names = cache(partial(read_names, self._runtime, timeout_s))
         self._challenger = Challenger(self._runtime, timeout_s, challenge_seconds, cores)
 
     def baseline(self, task: Task, plan: Plan, base: str) -> Baseline:
@@ -253,14 +251,10 @@ class Gate:
         return Proof(task, base, tree, seeds, trees, plan_overlay(trees, seeds, task.may_change))
 
     def _shadows(self, trees: Trees, allowed: tuple[str, ...]) -> dict[str, str]:
-        before, after, wanted = trees.base_files, trees.tree_files, self._facts.suite
+        wanted = self._facts.suite
         arguments = wanted if isinstance(wanted, tuple) else ()
         setups = gate_setups(lambda path: trees.read_steering(path, allowed), arguments)
-        roots = import_roots(before, trees.left_by(allowed), setups)
-        if has_new_names(before, after, roots) and self._importable is None:
-            self._importable = read_importable(self._runtime, self._timeout_s)
-        known = self._importable or Importable()
-        return shadows(before, after, roots, known, lambda path: trees.read_tree(path) is None)
+        return shadows(trees, setups, self._names)
 
     def _is_default(self, name: str) -> bool:
         return name not in self._facts.defaults_left_out
