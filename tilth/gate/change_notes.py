@@ -6,11 +6,12 @@ Puts together what the single readings of a change say. It runs and refuses noth
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 from tilth.config.project import ProjectFacts
 from tilth.config.secrets import Mask
 from tilth.contract.prd import Plan, Status
-from tilth.gate.attributes import read_attributes, rewriting_notes
+from tilth.gate.checkout import checkout_notes
 from tilth.gate.export import TreeSource
 from tilth.gate.findings import Steering
 from tilth.gate.proof_notes import proof_notes
@@ -44,7 +45,8 @@ class ChangeNotes:
         unseen = unseen_notes(changes, read, told, diff)
         keys = key_notes(diff, changes, trees.read_tree, self.mask)
         own = proof_notes(changes, trees.tree_files, trees.read_base, trees.read_tree)
-        rewritten = rewriting_notes(changes, read_attributes(trees.tree_files, trees.read_tree))
+        paths = [change.path for change in changes if change.status != "D"]
+        rewritten = checkout_notes(diff, paths, partial(self.trees.attributes, proof.tree))
         return (*untested, *restored, *keys, *own, *rewritten, *unseen)
 
     def steering(self, proof: Proof, plan: Plan) -> Steering:

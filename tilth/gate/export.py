@@ -7,7 +7,7 @@ away again. It does not know what the commands mean.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,6 +29,8 @@ class TreeSource(Protocol):
     def files(self, rev: str) -> tuple[str, ...]: ...
 
     def links(self, rev: str, below: str) -> dict[str, str]: ...
+
+    def attributes(self, tree: str, paths: Iterable[str]) -> Mapping[str, Mapping[str, str]]: ...
 
     def changes(self, base: str, tree: str) -> tuple[Change, ...]: ...
 

@@ -8,10 +8,10 @@ each of the defaults only if those before it pass.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
 from dataclasses import replace
+from functools import cache, partial
 from pathlib import Path
 
 from tilth.base.errors import OF_THE_MACHINE, TilthError
@@ -19,14 +19,13 @@ from tilth.base.hidden_characters import escaped_line
 from tilth.config.project import ProjectFacts
 from tilth.config.secrets import Mask
 from tilth.contract.prd import Plan, Task
-from tilth.gate.challenged import Challenged, Known, unknown
+from tilth.gate.challenged import Known, unknown
+from tilth.gate.challenges import Challenges
 from tilth.gate.challenging import Challenger
 from tilth.gate.change_notes import NO_TEST, ChangeNotes
 from tilth.gate.evidence import Mutated, Probed
 from tilth.gate.export import Export, Runtime, TreeSource, open_export
 from tilth.gate.findings import Baseline, SuiteRecord, Validation, ValidatorReport
-from tilth.gate.import_roots import import_roots
-from tilth.gate.importable import read_importable
 from tilth.gate.kept_trees import KeptTrees
 from tilth.gate.mutation import Allowed, try_mutants
 from tilth.gate.named import run_named
@@ -34,7 +33,7 @@ from tilth.gate.overlay import Overlay, Trees, gather_seeds, lay_out, plan_overl
 from tilth.gate.passing import PytestRun, complaints
 from tilth.gate.probes import run_probe
 from tilth.gate.pytest_config import gate_setups
-from tilth.gate.pytest_run import PytestEnd, run_pytest
+from tilth.gate.pytest_run import run_pytest
 from tilth.gate.room import WayIn
 from tilth.gate.ruff import RUFF, Violation, count, on_base, ruff_report, run_ruff
 from tilth.gate.seed_proof import (
@@ -45,7 +44,7 @@ from tilth.gate.seed_proof import (
     baseline_of,
     read_all,
 )
-from tilth.gate.shadowing import Importable, has_new_names, shadows
+from tilth.gate.shadowing import read_names, shadows
 from tilth.gate.suite import SUITE, Suite, kept_report
 from tilth.sandbox.confinement import Access, Confinement, Finished
 
@@ -86,7 +85,6 @@ class Gate:
         self._suites = suites if isinstance(suites, dict) else {one.tree: one for one in suites}
         self._room = room
         self._told = ChangeNotes(workspace, facts, mask or Mask(), start)
-        self._importable: Importable | None = None
         self._runtime = Runtime(
             export=self._kept.export,
             confinement=confinement,
@@ -98,6 +96,7 @@ class Gate:
             stands_for=tuple(path.resolve() for path in stands_for),
             place=room.taken if room else nullcontext,
         )
+        self._names = cache(partial(read_names, self._runtime, timeout_s))
         self._challenger = Challenger(self._runtime, timeout_s, challenge_seconds, cores)
 
     def baseline(self, task: Task, plan: Plan, base: str) -> Baseline:
@@ -165,7 +164,7 @@ class Gate:
         overlay = proof.overlay
         reports = [_broken(overlay)] if overlay.broken else []
         tested: tuple[str, ...] = ()
-        made = _Challenges(self._challenger, proof, challenged)
+        made = Challenges(self._challenger, proof, challenged)
         if self._is_default(RUFF) or self._is_default(PYTEST):
             reports += self._default_reports(proof, baseline, made)
         reports += [
@@ -238,7 +237,7 @@ class Gate:
         return [suite.on_tip(proof, tree, first) if known is None else kept_report(known, first)]
 
     def _default_reports(
-        self, proof: Proof, baseline: Baseline, made: _Challenges
+        self, proof: Proof, baseline: Baseline, made: Challenges
     ) -> list[ValidatorReport]:
         reports = []
         with open_export(self._runtime, proof.tree, proof.overlay) as export:
@@ -270,14 +269,10 @@ class Gate:
         return Proof(task, base, tree, seeds, trees, overlay)
 
     def _shadows(self, trees: Trees, allowed: tuple[str, ...]) -> dict[str, str]:
-        before, after, wanted = trees.base_files, trees.tree_files, self._facts.suite
+        wanted = self._facts.suite
         arguments = wanted if isinstance(wanted, tuple) else ()
         setups = gate_setups(lambda path: trees.read_steering(path, allowed), arguments)
-        roots = import_roots(before, trees.left_by(allowed), setups)
-        if has_new_names(before, after, roots) and self._importable is None:
-            self._importable = read_importable(self._runtime, self._timeout_s)
-        known = self._importable or Importable()
-        return shadows(before, after, roots, known, lambda path: trees.read_tree(path) is None)
+        return shadows(trees, setups, self._names)
 
     def _is_default(self, name: str) -> bool:
         return name not in self._facts.defaults_left_out
@@ -305,7 +300,7 @@ class Gate:
         return {"suite": report.suite, "suite_report": report}
 
     def _suite_after(
-        self, proof: Proof, before: Baseline, made: _Challenges
+        self, proof: Proof, before: Baseline, made: Challenges
     ) -> tuple[list[ValidatorReport], tuple[str, ...]]:
         suite, known = self._suite(), before.suite
         if suite is None or known is None or known.not_run is not None:
@@ -316,7 +311,7 @@ class Gate:
         told = (*notes, *suite.edited(proof, known))
         return [made.of_suite(report, known)], told
 
-    def _done_tests(self, proof: Proof, made: _Challenges) -> list[ValidatorReport]:
+    def _done_tests(self, proof: Proof, made: Challenges) -> list[ValidatorReport]:
         """Challenge the tests of done tasks where the project has none of its own."""
         if not proof.seeds.done or not self._is_default(PYTEST):
             return []
@@ -331,7 +326,7 @@ class Gate:
         return finished, tuple(item for item in found if not proof.seeds.is_any(item.path))
 
     def _prove(
-        self, export: Export, proof: Proof, baseline: Baseline, made: _Challenges
+        self, export: Export, proof: Proof, baseline: Baseline, made: Challenges
     ) -> ValidatorReport:
         tests = tuple(proof.seeds.run)
         if not tests:
@@ -349,47 +344,6 @@ class Gate:
             with open_export(self._runtime, proof.base, proof.overlay) as export:
                 run = run_pytest(export, tuple(seeds.done), proof.setup(), self._timeout_s).run
         return tuple(complaints(run, read_all(run, seeds.done)) if run else seeds.done)
-
-
-class _Challenges:
-    """Challenge what passed, once each, and hold what came of it."""
-
-    def __init__(self, challenger: Challenger, proof: Proof, known: Known | None) -> None:
-        self._challenger = challenger
-        self._proof = proof
-        self._known = known
-        self.found: list[Challenged] = []
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        return tuple(note for each in self.found for note in each.notes())
-
-    def of_seeds(self, report: ValidatorReport, end: PytestEnd) -> ValidatorReport:
-        """Challenge this task's seed tests, if they passed."""
-        if not self._proof.seeds.own:
-            return report
-        return self._made(report, lambda: self._challenger.seeds(self._proof, end))
-
-    def of_suite(self, report: ValidatorReport, before: SuiteRecord) -> ValidatorReport:
-        """Challenge what the change can touch of the project's own tests, if they passed."""
-        return self._made(report, lambda: self._challenger.suite(self._proof, before))
-
-    def _made(
-        self, report: ValidatorReport, challenge: Callable[[], Challenged]
-    ) -> ValidatorReport:
-        if self._known is None or not report.passed:
-            return report
-        known = self._known(report.name)
-        if known is None:
-            started = time.monotonic()
-            made = challenge()
-            spent = round(1000 * (time.monotonic() - started))
-            known = made.model_copy(update={"duration_ms": spent})
-        if not known.tests and not known.left_out:
-            return report
-        self.found.append(known)
-        output = f"{known.render()}\n\n{report.output}".strip()
-        return report.model_copy(update={"passed": known.passed, "output": output})
 
 
 def _broken(overlay: Overlay) -> ValidatorReport:

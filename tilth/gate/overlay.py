@@ -109,12 +109,6 @@ class Trees:
             return None
         return self.read_tree(path) if permitted else self.read_base(path)
 
-    def left_by(self, allowed: Iterable[str]) -> frozenset[str]:
-        """Name the tree's files without those that would make packages of directories of tests."""
-        globs, new = tuple(allowed), self.tree_files - self.base_files
-        made = (path for path in new if makes_package_of_tests(path, self.base_directories))
-        return self.tree_files.difference(path for path in made if not may_change(path, globs))
-
 
 def plan_overlay(
     trees: Trees, seeds: Seeds, allowed: Iterable[str] = (), known: Container[str] = ()

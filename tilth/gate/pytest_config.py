@@ -67,8 +67,7 @@ _CLUSTER = re.compile(r"-[vqslx]+")
 class PytestSetup(Value):
     """Hold the configuration file to name to pytest, and the words to put before the gate's own.
 
-    `search_path` are directories of the repository that pytest adds, its root as ""; `python_files`
-    are patterns of files it takes for tests besides the usual ones.
+    `search_path` are directories of the repository that pytest adds, its root as "".
     """
 
     config: str | None = None
@@ -76,7 +75,6 @@ class PytestSetup(Value):
     options: tuple[str, ...] = ()
     blocked: tuple[str, ...] = ()
     search_path: tuple[str, ...] = ()
-    python_files: tuple[str, ...] = ()
 
     @property
     def adds_directories(self) -> bool:
@@ -86,13 +84,6 @@ class PytestSetup(Value):
             name, _, value = word.partition("=")
             mode = (value or following) if name == "--import-mode" else mode
         return mode != "importlib"
-
-    @property
-    def collects(self) -> tuple[str, ...]:
-        """Give patterns of the files that pytest imports by itself."""
-        examples = ("*.py",) if "--doctest-modules" in self.options else ()
-        named = (posixpath.normpath(word.partition("::")[0]) for word in self.options)
-        return (*self.python_files, *examples, *(path for path in named if path.endswith(".py")))
 
 
 def gate_setups(
@@ -129,7 +120,6 @@ def pytest_setup(
                     options=options,
                     blocked=blocked,
                     search_path=_search_path(directory, _words(said.get("pythonpath"))),
-                    python_files=tuple(_words(said.get("python_files"))),
                 )
     return PytestSetup(blocked=_blocked(named))
 

@@ -11,7 +11,7 @@ from collections.abc import Container, Iterable
 from enum import StrEnum
 from pathlib import PurePosixPath
 
-from tilth.gate.globs import plan_glob
+from tilth.gate.globs import fits
 
 TESTS = "tests"
 MODULE_SUFFIXES = (".py", ".pyc", ".so", ".pyd")
@@ -88,4 +88,4 @@ def stem(part: str) -> str:
 
 def may_change(path: str, globs: Iterable[str]) -> bool:
     """Tell whether one of a task's globs names the path; one without a slash fits at any depth."""
-    return any(plan_glob(glob).fits(path) for glob in globs)
+    return any(fits(glob, path) for glob in globs)

@@ -27,6 +27,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import IO
 
 from tilth.base.errors import DiskError, UserError, WorkspaceError
 from tilth.git import contents
@@ -151,16 +152,19 @@ class Git:
             )
         return Answer(done.returncode, done.stdout)
 
-    def head(self, *args: str, most: int) -> Head:
+    def head(
+        self, *args: str, most: int, stdin: bytes = b"", seconds: float = TIMEOUT_SECONDS
+    ) -> Head:
         """Give the start of git's output; the rest is counted and hashed, and held nowhere."""
         where = (f"--git-dir={self.git_dir}", f"--work-tree={self.work_tree}")
         command = [_program(), *where, *_overrides(), *args]
         digest, kept, size = hashlib.sha256(), bytearray(), 0
         with (
+            tempfile.TemporaryFile() as given,
             tempfile.TemporaryFile() as complaints,
             subprocess.Popen(
                 command,
-                stdin=subprocess.DEVNULL,
+                stdin=_rewound(given, stdin),
                 stdout=subprocess.PIPE,
                 stderr=complaints,
                 cwd=self.work_tree,
@@ -168,7 +172,7 @@ class Git:
                 process_group=0,
             ) as process,
         ):
-            timer = threading.Timer(TIMEOUT_SECONDS, process.kill)
+            timer = threading.Timer(seconds, process.kill)
             timer.start()
             try:
                 while process.stdout and (piece := process.stdout.read(_PIECE)):
@@ -305,6 +309,13 @@ def execute(
         raise WorkspaceError(f"git did not finish within {TIMEOUT_SECONDS} seconds") from error
     except OSError as error:
         raise WorkspaceError(f"git could not be started in {cwd}: {error.strerror}") from error
+
+
+def _rewound(file: IO[bytes], content: bytes) -> IO[bytes]:
+    """Fill a file that is then read from its beginning."""
+    file.write(content)
+    file.seek(0)
+    return file
 
 
 def _program() -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from tilth.base.clock import Clock
 from tilth.base.errors import UserError, WorkspaceError
 from tilth.base.failpoint import reach
 from tilth.base.values import Value
-from tilth.git import freeze, links, merging, refs, trees
+from tilth.git import attributes, freeze, links, merging, refs, trees
 from tilth.git.changes import Change, Frozen, Merged
 from tilth.git.command import Git, scratch, write_file
 from tilth.git.commits import CommitMessage, CommitRecord, read_commit
@@ -148,6 +148,10 @@ class Workspace:
     def links(self, rev: str, below: str) -> dict[str, str]:
         """Give the links at or below a path in `rev`, with the path that each leads to."""
         return links.links(self.source, rev, below)
+
+    def attributes(self, tree: str, paths: Iterable[str]) -> Mapping[str, Mapping[str, str]]:
+        """Give what git's attributes set for files of a tree."""
+        return attributes.attributes(self.source, tree, paths)
 
     def has_file(self, path: str) -> bool:
         """Tell whether a file stands in the worktree now, whatever a model calls a path."""

@@ -11,7 +11,6 @@ from support.gate_project import ADD_TEST, RIGHT, SEED, WarmProject, report, tas
 from tilth.gate.findings import Validation
 
 OWN = "import shop\n\n\ndef test_one():\n    assert shop.one() == 1\n"
-DOCTEST = "import shop\n\n\ndef one():\n    '''\n    >>> shop.one()\n    1\n    '''\n"
 ONE, BAD = "def one():\n    return 1\n", "def one():\n    return 666\n"
 FREED = "[pytest]\naddopts = --import-mode=importlib\n"
 FREED_BY_LIST = '[tool.pytest.ini_options]\naddopts = ["--import-mode", "importlib"]\n'
@@ -57,16 +56,6 @@ STAND_INS: dict[str, tuple[dict[str, str], dict[str, str | None], str]] = {
         {"checks/conftest.py": "", "checks/deep/__init__.py": "", "checks/deep/test_own.py": OWN},
         {"checks/shop.py": ONE},
         "checks/shop.py",
-    ),
-    "a directory of tests that the configuration names": (
-        {"pytest.ini": "[pytest]\npython_files = check_*.py\n", "checks/check_own.py": OWN},
-        {"checks/shop.py": ONE},
-        "checks/shop.py",
-    ),
-    "a directory of modules that are tested by their examples": (
-        {"pytest.ini": "[pytest]\naddopts = --doctest-modules\n", "lib/own.py": DOCTEST},
-        {"lib/shop.py": ONE},
-        "lib/shop.py",
     ),
     "a directory that a configuration beside the tests adds": (
         {"tests/pytest.ini": "[pytest]\npythonpath = lib\n", "tests/lib/x.py": "", SEED: OWN},

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tilth.gate.pytest_run import PACKAGE, lay_out_modules
 
-SAYS = f"from {PACKAGE} import importable; print(importable.__file__)"
+SAYS = f"from {PACKAGE} import test_source; print(test_source.__file__)"
 
 
 def loaded(root: Path) -> str:
@@ -20,15 +20,15 @@ def loaded(root: Path) -> str:
 
 def test_an_interpreter_like_ours_compiles_no_module_of_the_gate(tmp_path: Path) -> None:
     lay_out_modules(tmp_path)
-    module = tmp_path / "gate" / PACKAGE / "importable.py"
+    module = tmp_path / "gate" / PACKAGE / "test_source.py"
     module.write_text("this cannot be compiled\n")
     assert loaded(tmp_path) == str(module)
 
 
 def test_another_interpreter_reads_the_source(tmp_path: Path) -> None:
     lay_out_modules(tmp_path)
-    module = tmp_path / "gate" / PACKAGE / "importable.py"
-    (cached,) = module.parent.glob("__pycache__/importable.*.pyc")
+    module = tmp_path / "gate" / PACKAGE / "test_source.py"
+    (cached,) = module.parent.glob("__pycache__/test_source.*.pyc")
     cached.write_bytes(b"\0\0\r\n" + cached.read_bytes()[4:])
     assert loaded(tmp_path) == str(module)
     module.write_text("raise ValueError('read')\n")

@@ -9,8 +9,8 @@ from support.gate_project import RIGHT, SEED, Project, report
 from support.newer_pythons import Newer, newer_kinds
 
 from tilth.base.errors import UserError
-from tilth.gate.importable import read_importable
 from tilth.gate.seed_files import read_seeds
+from tilth.gate.shadowing import read_names
 from tilth.interview.criteria import named_criteria
 from tilth.interview.rules import text_problems
 
@@ -62,7 +62,7 @@ def test_an_interpreter_that_cannot_read_is_named_with_the_fix(tmp_path: Path) -
     runtime = Project(tmp_path / "p", {SEED: TEST}).gate(python=broken)._runtime
     for ask in (
         lambda: read_seeds(runtime, {"a.py": b""}, 30.0),
-        lambda: read_importable(runtime, 30.0),
+        lambda: read_names(runtime, 30.0),
     ):
         with pytest.raises(UserError) as caught:
             ask()

@@ -3,180 +3,119 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
+from support.gate_project import ADD_TEST, SEED, Project
 
-from tilth.gate.import_roots import ImportRoots, import_roots
+from tilth.gate.overlay import Trees
 from tilth.gate.pytest_config import PytestSetup
-from tilth.gate.shadowing import Importable, has_new_names, shadows
+from tilth.gate.shadowing import read_names, shadows
 
-KNOWN = Importable(library=frozenset({"json"}), installed=frozenset({"yaml"}))
-ROOTS = ImportRoots(tests=frozenset({"tests"}))
-
-
-def hides(base: list[str], new: list[str], roots: ImportRoots = ROOTS) -> dict[str, str]:
-    return shadows(base, [*base, *new], roots, KNOWN)
+KNOWN = {"json": "json of Python", "tests": "tests of Python", "test_x": "test_x of Python"}
 
 
-@pytest.mark.parametrize("name", ["pytest", "_pytest", "pluggy", "iniconfig", "ruff", "coverage"])
-def test_a_tool_of_the_gate_can_be_hidden_by_no_file(name: str) -> None:
-    what = f"it hides {name}, which the gate depends on"
-    assert hides([], [f"{name}.py"]) == {f"{name}.py": what}
-    assert hides([], [f"src/{name}/__init__.py"]) == {f"src/{name}/__init__.py": what}
+def hides(
+    base: Iterable[str],
+    new: Iterable[str],
+    *,
+    gone: Iterable[str] = (),
+    links: Iterable[str] = (),
+    **setup: object,
+) -> Mapping[str, str]:
+    """Give what new files hide, without the words around it."""
+    held, added = {*base}, {*new, *links}
+    tree = (held | added).difference(gone)
+
+    def read(path: str) -> bytes | None:
+        return None if path in links else b""
+
+    trees = Trees(held, tree, (), read, read)
+    found = shadows(trees, [PytestSetup.model_validate(setup)], lambda: KNOWN)
+    return {path: what.removeprefix("it hides ") for path, what in found.items()}
 
 
-@pytest.mark.parametrize(
-    ("path", "what"),
-    [
-        ("json.py", "json of the standard library"),
-        ("src/json.cpython-311-x86_64-linux-gnu.so", "json of the standard library"),
-        ("tests/yaml/__init__.pyc", "the installed package yaml"),
-    ],
-)
-def test_what_is_hidden_is_said(path: str, what: str) -> None:
-    assert hides([], [path]) == {path: f"it hides {what}"}
+REFUSED: dict[str, tuple[list[str], list[str], str]] = {
+    "a library": ([], ["json.py"], "json of Python"),
+    "a library, as a package in src": ([], ["src/json/__init__.py"], "json of Python"),
+    "a library, compiled": ([], ["src/json.cpython-311.so"], "json of Python"),
+    "a library, beside tests": (["test/test_a.py"], ["test/json.py"], "json of Python"),
+    "the product, beside tests": (["src/calc.py"], ["tests/calc.py"], "src/calc.py"),
+    "the product, from another place": (["src/calc.py"], ["calc/__init__.py"], "src/calc.py"),
+    "what pytest adds": (["lib/calc.py"], ["tests/calc.py"], "lib/calc.py"),
+    "a module beside it": (["calc.py"], ["calc/__init__.py"], "calc.py"),
+    "a module beside it, deep": (["a/b/c.py"], ["a/b/c.cpython-311.so"], "a/b/c.py"),
+    "a helper of the base's tests": (["tests/helpers.py"], ["helpers.py"], "tests/helpers.py"),
+}
 
 
-def test_only_what_makes_a_module_of_that_name_at_a_root_hides_it() -> None:
-    harmless = ["json.md", "pkg/json.py", "json/data.py", "src/__init__.py", "lib/yaml/__init__.py"]
-    assert hides([], harmless) == {}
-    assert hides([], ["lib/yaml/__init__.py"], ImportRoots(product=("lib",))) != {}
+@pytest.mark.parametrize("what", REFUSED)
+def test_a_new_module_hides(what: str) -> None:
+    base, new, hidden = REFUSED[what]
+    assert hides(base, new, search_path=("lib",)) == {new[0]: hidden}
 
 
-def test_a_name_that_the_base_had_at_that_root_is_its_own() -> None:
-    assert hides(["json.py"], ["src/calc.py"]) == {}
-    assert hides(["json/__init__.py"], ["json/more.py"]) == {}
+HONEST: dict[str, tuple[list[str], list[str]]] = {
+    "nothing": ([], ["calc.py", "src/shop/__init__.py", "tests/test_calc.py"]),
+    "what is no module": (["calc.py"], ["json.md", "tests/calc.txt", "Makefile", "docs/json.py"]),
+    "what is inside a package": (["src/shop/__init__.py"], ["src/shop/json.py"]),
+    "a name of the base's own": (["json/__init__.py"], ["json/more.py"]),
+    "the project as it is installed": (["tests/json.py", "src/calc.py"], ["src/shop.py"]),
+    "tests of one name": (["tests/a/test_x.py"], ["tests/b/test_x.py", "test_x.py"]),
+    "conftest files": (["tests/conftest.py"], ["conftest.py", "tests/a/conftest.py"]),
+    "a package of tests": ([], ["tests/__init__.py"]),
+    "programs with tests beside them": (["a/run.py", "a/test_a.py"], ["b/run.py", "b/test_b.py"]),
+    "helpers of new tests": (
+        ["calc.py"],
+        ["checks/__init__.py", "checks/test_a.py", "checks/calc.py"],
+    ),
+    "new helpers of one name": ([], ["tests/a/help.py", "tests/a/test_a.py", "tests/help.py"]),
+    "directories that are no packages": (["shop/cart.py"], ["tests/shop/test_cart.py"]),
+}
 
 
-def test_a_module_of_another_root_is_hidden_while_it_is_still_there() -> None:
-    assert hides(["src/calc.py"], ["tests/calc.py"]) == {"tests/calc.py": "it hides src/calc.py"}
-    assert shadows(["src/calc.py"], ["calc.py"], ROOTS, KNOWN) == {}
+@pytest.mark.parametrize("what", HONEST)
+def test_honest_work_adds(what: str) -> None:
+    assert hides(*HONEST[what]) == {}
 
 
-def test_of_a_package_and_a_module_of_one_name_python_takes_only_one() -> None:
-    new = "src/shop/cart/__init__.py"
-    assert hides(["src/shop/cart.py"], [new]) == {new: "it hides src/shop/cart.py"}
-    assert hides(["src/shop/cart.md"], [new]) == {}
-    assert shadows(["src/shop/cart.py"], [new], ROOTS, KNOWN) == {}
-    assert hides(["a/b.py"], ["a/b.cpython-311.so"]) == {"a/b.cpython-311.so": "it hides a/b.py"}
+def test_what_moves_hides_nothing() -> None:
+    assert hides(["json.py"], ["src/json.py"], gone=["json.py"]) == {}
+    assert hides(["calc.py"], ["calc/__init__.py"], gone=["calc.py"]) == {}
+    both = ["calc.py", "src/calc.py"]
+    assert hides(both, ["calc/__init__.py"], gone=["calc.py"]) == {}
 
 
-def test_the_interpreter_is_asked_only_about_names_that_are_new() -> None:
-    assert has_new_names(["a.py"], ["a.py", "b.py"], ROOTS) is True
-    assert has_new_names(["a.py"], ["a.py", "src/b/__init__.py"], ROOTS) is True
-    # a link to a directory has no suffix
-    assert has_new_names(["a.py"], ["a.py", "tests/b"], ROOTS) is True
-    known = ["a.py", "a/__init__.py", "pkg/b.py", "b.md", "tests/conftest.py"]
-    assert has_new_names(["a.py"], known, ROOTS) is False
-
-
-@pytest.mark.parametrize(
-    ("new", "found"),
-    [
-        (["src/feature.py", "tests/feature.py"], {"tests/feature.py": "src/feature.py"}),
-        (["feature.py", "tests/feature.py"], {"tests/feature.py": "feature.py"}),
-        (["feature.py", "src/feature.py"], {"feature.py": "src/feature.py"}),
-        (["src/load_test.py", "tests/load_test.py"], {"tests/load_test.py": "src/load_test.py"}),
-        (["lib/feature.py", "src/feature.py"], {"lib/feature.py": "src/feature.py"}),
-        (
-            ["pkg/__init__.py", "pkg/a.py", "tests/pkg/__init__.py", "tests/pkg/a.py"],
-            {"tests/pkg/__init__.py": "pkg/__init__.py"},
-        ),
-        (["tests/unit/feature.py", "feature.py"], {"tests/unit/feature.py": "feature.py"}),
-        # directories that are no packages are one, over all roots
-        (["pkg/a.py", "tests/pkg/a.py"], {"tests/pkg/a.py": "pkg/a.py"}),
-        (
-            ["pkg/a.py", "tests/pkg/__init__.py", "tests/pkg/b.py"],
-            {"tests/pkg/__init__.py": "pkg/a.py"},
-        ),
-        (["cart.py", "cart/__init__.py"], {"cart/__init__.py": "cart.py"}),
-    ],
-)
-def test_of_two_new_modules_the_one_that_is_found_first_hides_the_other(
-    new: list[str], found: dict[str, str]
-) -> None:
-    held, setup = ["tests/unit/test_a.py"], PytestSetup(search_path=("lib",))
-    roots = import_roots(held, [*held, *new], [setup])
-    assert hides([], new, roots) == {path: f"it hides {what}" for path, what in found.items()}
-
-
-@pytest.mark.parametrize(
-    "new",
-    [
-        ["conftest.py", "tests/conftest.py", "src/conftest.py"],
-        ["jobs/a/run.py", "jobs/a/test_a.py", "jobs/b/run.py", "jobs/b/test_b.py"],
-        [".a.py", "src/.b.py", "tests/.c.py"],
-        ["pkg/__init__.py", "pkg/a.py", "tests/pkg/a.py"],
-        ["src/shop/__init__.py", "src/shop/cart.py", "tests/shop/test_cart.py", "tests/cart.py"],
-        ["tests/unit/helpers.py", "tests/more/helpers.py", "tests/helpers.py"],
-        ["tests/unit/test_a.py", "test_a.py"],
-        ["__pycache__/a.cpython-311.pyc", "__pycache__/a.cpython-311-pytest-8.pyc"],
-    ],
-)
-def test_new_modules_that_stand_in_nobodys_way_hide_nothing(new: list[str]) -> None:
-    held = ["tests/unit/test_b.py", "tests/more/test_c.py"]
-    assert hides([], new, import_roots(held, [*held, *new], [PytestSetup()])) == {}
-
-
-def test_a_base_directory_that_is_no_package_can_be_hidden_too() -> None:
-    assert hides(["pkg/a.py"], ["tests/pkg/a.py"]) == {"tests/pkg/a.py": "it hides pkg/a.py"}
-    unit = ImportRoots(tests=frozenset({"tests/unit"}))
-    assert hides(["calc.py"], ["tests/unit/calc.py"], unit) != {}
-
-
-@pytest.mark.parametrize("new", ["tests/a/helpers.py", "jobs/a/helpers.py", "helpers.py"])
-def test_a_helper_of_the_bases_tests_can_be_hidden_from_every_root(new: str) -> None:
-    roots = ImportRoots(tests=frozenset({"tests", "tests/a", "tests/unit", "jobs/a"}))
-    held = "tests/unit/helpers.py"
-    assert hides([held], [new], roots) == {new: f"it hides {held}"}
-
-
-@pytest.mark.parametrize(
-    ("base", "new"),
-    [
-        ("conftest.py", "tests/conftest.py"),
-        ("tests/unit/test_a.py", "tests/a/test_a.py"),
-        ("jobs/a/run.py", "jobs/b/run.py"),
-        ("jobs/a/run.py", "run.py"),
-        (".a.py", "src/.b.py"),
-    ],
-)
-def test_files_of_one_name_that_are_not_imported_for_each_other_hide_nothing(
-    base: str, new: str
-) -> None:
-    tests = frozenset({"tests", "tests/a", "tests/unit", "jobs/a", "jobs/b"})
-    assert hides([base], [new], ImportRoots(tests=tests)) == {}
+def test_of_two_new_modules_the_one_beside_the_tests_hides_the_product() -> None:
+    assert hides([], ["calc.py", "tests/calc.py"]) == {"tests/calc.py": "calc.py"}
+    assert set(hides([], ["calc.py", "src/calc.py"])) == {"calc.py", "src/calc.py"}
 
 
 def test_a_link_to_a_directory_hides_what_a_package_of_its_name_would() -> None:
-    tree, asked = ["calc.py", "pkg/a.py", "tests/calc", "tests/pkg", "tests/json", "tests/x"], []
-
-    def leads_on(path: str) -> bool:
-        asked.append(path)
-        return path != "tests/json"
-
-    found = shadows(["calc.py", "pkg/a.py"], tree, ROOTS, KNOWN, leads_on)
-    assert found == {"tests/calc": "it hides calc.py", "tests/pkg": "it hides pkg/a.py"}
-    assert sorted(asked) == ["tests/calc", "tests/json", "tests/pkg"]
+    assert hides(["calc.py"], ["tests/json"], links=["tests/calc"]) == {"tests/calc": "calc.py"}
 
 
-def test_what_is_done_grows_with_the_files_and_not_with_files_times_directories() -> None:
-    def calls(count: int) -> int:
-        held = [f"tests/d{number}/test_a.py" for number in range(count)]
-        tree = [*held, *(f"tests/d{number}/{name}.py" for number in range(count) for name in "ab")]
-        done = 0
+def test_the_interpreter_is_asked_of_no_name_that_the_base_has() -> None:
+    def asked() -> Mapping[str, str]:
+        raise AssertionError
 
-        def note(*_: object) -> None:
-            nonlocal done
-            done += 1
+    held, new = {"calc.py"}, {"pkg/more.py", "docs/a.md", "src/calc.py", "tests/conftest.py"}
+    trees = Trees(held, new, (), lambda _: b"", lambda _: b"")
+    assert shadows(trees, [PytestSetup()], asked) == {}
 
-        sys.setprofile(note)
-        try:
-            roots = import_roots(held, tree, [PytestSetup()])
-            has_new_names(held, tree, roots)
-            shadows(held, tree, roots, KNOWN)
-        finally:
-            sys.setprofile(None)
-        return done
 
-    assert calls(200) < 2.5 * calls(100)
+def test_the_interpreter_names_what_it_has_without_the_project(tmp_path: Path) -> None:
+    project = Project(tmp_path / "p", {SEED: ADD_TEST, "src/shop.py": ""})
+    finds_it = tmp_path / "python"
+    environment = f"PYTHONPATH={project.repo.root / 'src'}"
+    finds_it.write_text(f'#!/bin/sh\nshift\n{environment} exec {sys.executable} "$@"\n')
+    finds_it.chmod(0o755)
+    runtime = project.gate(python=finds_it)._runtime
+    names = read_names(runtime, 30.0)
+    assert "shop" not in names
+    assert names["json"] == "json of the standard library"
+    assert names["pydantic"] == "the installed package pydantic"
+    assert names["_pytest"] == "_pytest, which the gate depends on"
+    assert "shop" in read_names(replace(runtime, stands_for=()), 30.0)

@@ -12,10 +12,9 @@ from support.gate_project import task
 
 from tilth.contract.prd import Plan
 from tilth.contract.prd import Status as TaskStatus
-from tilth.gate.import_roots import import_roots
 from tilth.gate.overlay import Overlay, Seeds, Trees, gather_seeds, lay_out, plan_overlay
 from tilth.gate.pytest_config import PytestSetup
-from tilth.gate.shadowing import Importable, shadows
+from tilth.gate.shadowing import shadows
 from tilth.gate.tampering import (
     MOST_OF_A_KIND,
     Tampering,
@@ -26,6 +25,7 @@ from tilth.gate.unseen import unseen_notes
 from tilth.git.changes import Change, Status
 
 SEED = "tests/test_t001_add.py"
+TOOLS = ("pytest", "pluggy", "ruff")
 
 
 def test_a_flood_of_restored_files_hides_no_changed_seed_test() -> None:
@@ -95,16 +95,15 @@ def planned(
 ) -> Overlay:
     """Plan the overlay of one change."""
     held = base or {}
-    known = Importable(library=frozenset({"random", "json"}))
-    roots = import_roots(held, [path], [PytestSetup()])
+    names = {name: f"the {name} that Python has" for name in ("random", "json", *TOOLS)}
     trees = Trees(
         base_files=held,
         tree_files=[path],
         changes=[Change(status=status, path=path)],
         read_base=held.get,
         read_tree=lambda _: tree,
-        shadows=shadows(held, [path], roots, known),
     )
+    trees.shadows = shadows(trees, [PytestSetup()], lambda: names)
     seeds = Seeds(
         own={SEED: b"pristine"},
         done={},
