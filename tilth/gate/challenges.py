@@ -1,4 +1,4 @@
-"""The challenges of one proof: each is made once, or taken from the record, and told in a report."""
+"""The challenges of one proof: made once each, or taken from the record, and told in a report."""
 
 from __future__ import annotations
 
