@@ -95,6 +95,18 @@ def standing(path: str, run: PytestRun | None, before: SuiteRecord) -> str:
     return STILL_PASSES
 
 
+def with_the_bases(run: PytestRun | None, before: SuiteRecord) -> str:
+    """Say how the tests do on a tree that has got back what they stood on."""
+    if run is None:
+        return "they could not be run on this tree"
+    red = [
+        result.node
+        for result in run.results
+        if result.is_red and function_of(result.node) in before.passed.get(file_of(result.node), ())
+    ]
+    return f"tests FAIL that passed before: {_named(red)}" if red else "all pass on this tree too"
+
+
 def is_held(node: str, base: PytestRun | None, before: SuiteRecord) -> bool:
     """Tell whether a test that is red on a tree is held against it: it is not red on the base.
 

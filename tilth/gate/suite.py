@@ -23,6 +23,7 @@ from tilth.gate.base_tests import (
     passed_functions,
     passes,
     standing,
+    with_the_bases,
 )
 from tilth.gate.challenged import more
 from tilth.gate.export import Runtime, open_export
@@ -108,23 +109,32 @@ class Suite:
         return _with_record(report, _passing(end.run, red.keys() - again), tree, first.support)
 
     def edited(self, proof: Proof, before: SuiteRecord) -> tuple[str, ...]:
-        """Name the tests of the base that were changed or deleted, and whether they still pass."""
+        """Name what was changed of the base's tests and of what they stand on.
+
+        With it, what the tests do on this tree if it is put back.
+        """
         changes = _edited(proof, before)
         files = [path for path in changes if holds(path, before) and not proof.seeds.is_any(path)]
         old = {path: content for path in files if (content := proof.trees.read_base(path))}
-        if not old:
+        beside = [path for path in proof.overlay.support if not holds(path, before)]
+        if not old and not beside:
             return ()
-        restored = _overlay(proof).model_copy(
-            update={"places": {**_overlay(proof).places, **proof.overlay.support, **old}}
-        )
-        end = self._run_with(restored, proof, proof.tree, tuple(old))
-        told = {path: standing(path, end.run, before) for path in old}
-        # Of a flood those come first that speak against the change.
-        return shortened(
-            [
-                f"{path}: a test of the base that was {_DID[changes[path]]}; {told[path]}"
-                for path in sorted(told, key=lambda path: told[path] == STILL_PASSES)
-            ]
+        whole = _overlay(proof)
+        places = {**whole.places, **proof.overlay.support, **old}
+        restored = whole.model_copy(update={"places": places})
+        run = self._run_with(restored, proof, proof.tree, () if beside else tuple(old)).run
+        told = {path: standing(path, run, before) for path in old}
+        said = [
+            f"{path}: a test of the base that was {_DID[changes[path]]}; {told[path]}"
+            # Of a flood those come first that speak against the change.
+            for path in sorted(told, key=lambda path: told[path] == STILL_PASSES)
+        ]
+        put_back = with_the_bases(run, before)
+        return (
+            *shortened(said),
+            *shortened(
+                [f"{path}: tests stand on it; with the base's {put_back}" for path in beside]
+            ),
         )
 
     def _steady(self, proof: Proof, red: dict[str, str], before: SuiteRecord) -> dict[str, str]:

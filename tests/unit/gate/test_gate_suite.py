@@ -257,3 +257,39 @@ def test_lanes_that_begin_at_once_run_the_tests_of_their_base_once(tmp_path: Pat
         found = list(pool.map(begin, range(3)))
     assert len({each.suite.tree for each in found if each.suite}) == 1
     assert [each.suite_report is not None for each in found].count(True) == 1
+
+
+KIT = "pkg/tests/kit.py"
+STANDING = {
+    "a helper that was made to look away": ("return a == b", "return True", False),
+    "a helper that was tidied up": ("return a == b", "return b == a", True),
+}
+
+
+@pytest.mark.parametrize("what", STANDING)
+def test_a_changed_helper_of_the_suite_is_named_with_what_the_bases_says(
+    what: str, tmp_path: Path
+) -> None:
+    old, new, honest = STANDING[what]
+    own = "from kit import same\n\nfrom pkg.shop import total\n\n\n"
+    files = {
+        "pkg/__init__.py": "",
+        "pkg/shop.py": "def total():\n    return 5\n",
+        KIT: f"def same(a, b):\n    {old}\n",
+        "pkg/tests/test_shop.py": f"{own}def test_total():\n    assert same(total(), 5)\n",
+    }
+    project = WarmProject(tmp_path / "p", files)
+    baseline = project.baseline()
+    assert baseline.support == (KIT,)
+    project.write({KIT: f"def same(a, b):\n    {new}\n"})
+    if not honest:
+        project.write({"pkg/shop.py": "def total():\n    return 4\n"})
+    validation = project.validate(baseline)
+    said = (
+        "all pass on this tree too" if honest else "tests FAIL that passed before: pkg/tests/test_"
+    )
+    notes = [
+        note for note in validation.notes if note.startswith(f"{KIT}: tests stand on it; with")
+    ]
+    assert len(notes) == 1
+    assert said in notes[0]
