@@ -6,12 +6,13 @@ judges by what that gate says, and to the person. It refuses nothing and runs no
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any
 
+from tilth.base.errors import BadText
+from tilth.base.foreign_text import read_toml
 from tilth.config.project import PYPROJECT, TILTH_TOML, NamedValidator
 from tilth.contract.prd import Plan, Status, Task
 from tilth.gate.config_sections import Unparsable, mended
@@ -152,8 +153,8 @@ def _own_settings(change: Change, span: Span) -> str:
 
 def _table(content: bytes | None) -> Any:
     try:
-        tool = tomllib.loads((content or b"").decode("utf-8-sig")).get("tool")
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError):
+        tool = read_toml(content or b"").get("tool")
+    except BadText:
         # Whatever it means to say, it differs from everything that can be read.
         return object()
     return tool.get("tilth") if isinstance(tool, dict) else None
