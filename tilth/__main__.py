@@ -13,8 +13,9 @@ def main() -> None:
     name_interpreter_plainly()
 
     from tilth.cli.app import app
-    from tilth.show.pen import settle, speak_plainly
+    from tilth.show.pen import hold_back, settle, speak_plainly
 
+    hold_back()
     speak_plainly(sys.stdout)
     speak_plainly(sys.stderr)
     try:
