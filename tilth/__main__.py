@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import os
 import sys
+from pathlib import Path
 
 
 def main() -> None:
     """Run the command line."""
     hold_streams()
+    name_interpreter_plainly()
 
     from tilth.cli.app import app
-    from tilth.show.pen import settle, speak_plainly
+    from tilth.show.pen import hold_back, settle, speak_plainly
 
+    hold_back()
     speak_plainly(sys.stdout)
     speak_plainly(sys.stderr)
     try:
@@ -40,6 +43,19 @@ def hold_streams() -> None:
             _open_nothing_as(number)
             held = open(number, mode, encoding="utf-8", closefd=False)  # noqa: SIM115  # to the end
             setattr(sys, name, held)
+
+
+def name_interpreter_plainly() -> None:
+    """Leave no `..` in what Python calls itself: a sandbox has not every directory on that way.
+
+    A link that stands after the last of them stays: a virtual environment is known by its own.
+    """
+    for name in ("executable", "prefix", "exec_prefix"):
+        parts = Path(getattr(sys, name) or "").parts
+        if ".." in parts:
+            last = len(parts) - parts[::-1].index("..")
+            whole = os.path.join(os.path.realpath(os.path.join(*parts[:last])), *parts[last:])
+            setattr(sys, name, whole)
 
 
 def _open_nothing_as(number: int) -> None:

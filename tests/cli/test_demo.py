@@ -34,3 +34,19 @@ def test_a_demo_that_cannot_write_its_home_is_one_line_and_exit_2(tmp_path: Path
     assert done.returncode == 2
     assert len(done.stderr.splitlines()) == 1
     assert ".tilth" in done.stderr
+
+
+def test_a_python_that_is_called_by_a_way_round_runs_the_tests_all_the_same(tmp_path: Path) -> None:
+    """Where `..` leads past a directory that no sandbox shows, the worker was blamed."""
+    (tmp_path / "here").mkdir()
+    (tmp_path / "venv").symlink_to(sys.prefix)
+    done = subprocess.run(
+        ["../venv/bin/python", "-m", "tilth", "demo", "--fast"],
+        cwd=tmp_path / "here",
+        env={"PATH": os.environ["PATH"], "HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "2 done" in done.stdout

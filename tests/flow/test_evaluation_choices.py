@@ -12,7 +12,7 @@ from support.flow_site import Site, accept, block, git, reject, solve, submit, t
 from support.light_gate import LIGHT, light_site
 from support.messages_api import MessagesServer, by_role, call, say
 
-from tilth.base.errors import BadSetting
+from tilth.base.errors import UserError
 
 REVIEWER_KEY = "sk-second-reviewer-987654"
 
@@ -115,7 +115,7 @@ def test_a_reviewers_key_leaves_the_environment(
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("[strict\n", "is not valid TOML"),
+        ("[strict\n", "not TOML"),
         ('[strict]\nmodel = "m"\nurl = "x"\n', "'url' is not known"),
         (strict("http://127.0.0.1:1"), "takes its key from STRICT_KEY, which is not set"),
     ],
@@ -124,7 +124,7 @@ def test_a_bad_file_of_reviewers_stops_before_anything_is_created(
     site: Site, text: str, said: str
 ) -> None:
     define(site, text)
-    with pytest.raises(BadSetting, match=said):
+    with pytest.raises(UserError, match=said):
         site.run(site.bundle(1, tasks=[task(1, reviewer="strict")]), worker=[])
     assert not site.sessions.exists()
     assert git(site.repo, "branch", "--list", "session/*") == ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
 from support.flow_site import (
     Run,
     Site,
@@ -213,3 +214,29 @@ def test_conventions_that_a_task_may_change_reach_the_next(tmp_path: Path) -> No
         evaluator=[accept(), accept()],
     )
     assert "Use blanks." in str(run.asked("worker")[-1].body["messages"][0])
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("pyproject.toml", "number = " + "1" * 6_000),
+        ("pyproject.toml", "[tool" + ".a" * 100_000 + "]"),
+        ("setup.cfg", "[tool:pytest]\nname\n  more"),
+    ],
+    ids=["digits", "depth", "ini"],
+)
+def test_a_file_of_the_workers_that_no_reader_takes_is_sent_back_and_the_night_goes_on(
+    tmp_path: Path, name: str, text: str
+) -> None:
+    site = Site.make(tmp_path)
+    run = site.run(
+        site.bundle(1),
+        worker=[
+            solve(1) + write(name, f"{text}\n") + submit(1),
+            call("bash", command=f"rm {name}") + submit(1),
+        ],
+        evaluator=[accept()],
+    )
+    assert run.code == 0
+    said = "".join(one["output"] for one in run.of("validator_run") if not one["passed"])
+    assert f"{name} cannot be read: " in said

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -156,3 +158,35 @@ def test_a_run_of_the_same_plan_offers_no_resume_and_says_why_it_begins_beside_i
     assert told.startswith(f"note: session {session.name} of this PRD is passed over: ")
     assert said in told
     assert "put the file back" in told
+
+
+@pytest.mark.parametrize(
+    "lose",
+    [
+        lambda log: log.unlink(),
+        lambda log: log.write_bytes(b""),
+        lambda log: os.truncate(log, log.stat().st_size - 1),
+        lambda log: os.replace(shutil.copyfile(log, log.with_suffix(".copy")), log),
+        lambda log: log.parent.rename(log.parent.with_name("elsewhere")),
+    ],
+    ids=["removed", "emptied", "cut", "replaced", "moved"],
+)
+def test_a_run_whose_log_is_lost_under_it_stops_and_writes_nothing_more(
+    endpoint: Endpoint, lose: Callable[[Path], object]
+) -> None:
+    left: list[dict[str, tuple[int, int, bytes]]] = []
+
+    def files() -> list[dict[str, tuple[int, int, bytes]]]:
+        return [snapshot(folder) for folder in endpoint.site.sessions.glob("[!.]*")]
+
+    def strike() -> None:
+        log = endpoint.site.session() / "events.jsonl"
+        lose(log)
+        # It keeps a little of the disk for its last word, and gives that back.
+        (log.parent / ".reserve").unlink(missing_ok=True)
+        left.extend(files())
+
+    endpoint.script = played(worker=[during(solve(1), strike), submit(1)], evaluator=[accept()])
+    with pytest.raises(CorruptSession, match=r"events\.jsonl: it was removed, replaced or cut"):
+        endpoint.run(endpoint.site.bundle(1))
+    assert files() == left

@@ -4,6 +4,7 @@ TilthError
 ├── UserError            printed as one line, exit 2
 │   ├── BadSetting       a setting that cannot be read
 │   ├── BadPlan          a PRD with problems, all of them at once
+│   ├── BadText          TOML, INI or JSON of somebody else's that cannot be read
 │   ├── UnknownSession   an id that names no session, or several
 │   ├── SessionBusy      another process holds the session's lock
 │   ├── Superseded       another run has taken the session over: write no more
@@ -57,6 +58,10 @@ class BadPlan(UserError):
         self.source = source
         self.problems = tuple(problems)
         super().__init__("\n".join(f"{source}: {problem}" for problem in self.problems))
+
+
+class BadText(UserError):
+    """Say why a text that somebody else wrote cannot be read."""
 
 
 class UnknownSession(UserError):

@@ -27,6 +27,9 @@ def guarded(command: Callable[..., int]) -> Callable[..., NoReturn]:
 
 
 def _code(body: Callable[[], int]) -> int:
+    from tilth.show.hiding import hide_what_is_set
+
+    hide_what_is_set(os.environ)
     try:
         code = body()
         # A reader who went away, or a full disk, is noticed here and not at exit.

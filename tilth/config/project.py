@@ -24,7 +24,6 @@ from __future__ import annotations
 
 import re
 import shlex
-import tomllib
 from collections.abc import Callable, Iterator, Sequence
 from typing import Annotated, Any, NoReturn
 
@@ -32,6 +31,7 @@ from pydantic import BeforeValidator, Field, StrictBool, StringConstraints, Vali
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from tilth.base.errors import UserError
+from tilth.base.foreign_text import read_toml
 from tilth.base.values import Value
 from tilth.config.readers import TimeoutSeconds, plain_names
 from tilth.config.settings import BY_FIELD
@@ -90,7 +90,7 @@ class ProjectFacts(Value):
 def find_project(read: Callable[[str], bytes | None]) -> ProjectFacts:
     """Ask a repository about itself; `read` gives a file's bytes, or None if there is none."""
     content = read(PYPROJECT)
-    table = None if content is None else _table(_document(content, PYPROJECT))
+    table = None if content is None else _table(read_toml(content, PYPROJECT))
     if table is not None:
         return _facts(table, PYPROJECT)
     content = read(TILTH_TOML)
@@ -99,7 +99,7 @@ def find_project(read: Callable[[str], bytes | None]) -> ProjectFacts:
 
 def read_project(content: bytes, file: str = PYPROJECT) -> ProjectFacts:
     """Read the bytes of a `pyproject.toml` or a `tilth.toml`."""
-    document = _document(content, file)
+    document = read_toml(content, file)
     table = _table(document) if file == PYPROJECT else document
     return ProjectFacts(file=file) if table is None else _facts(table, file)
 
@@ -202,18 +202,6 @@ class _Table(Value):
         Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,39}$")],
         Annotated[_ValidatorTable, BeforeValidator(_expanded)],
     ] = Field(default_factory=dict)
-
-
-def _document(content: bytes, file: str) -> dict[str, Any]:
-    try:
-        return tomllib.loads(content.decode("utf-8-sig"))
-    except UnicodeDecodeError as error:
-        raise UserError(f"{file}: not UTF-8 text (at byte {error.start})") from None
-    except tomllib.TOMLDecodeError as error:
-        said = " ".join(str(error).split())
-        raise UserError(f"{file}: not valid TOML: {said}") from None
-    except RecursionError:
-        raise UserError(f"{file}: nested too deeply to be read") from None
 
 
 def _problems(error: ValidationError, file: str, prefix: tuple[str, ...]) -> Iterator[str]:

@@ -6,7 +6,6 @@ repeats the value, which may be a secret. Values that are typed already pass thr
 
 from __future__ import annotations
 
-import json
 import math
 import os
 import re
@@ -19,6 +18,9 @@ from urllib.parse import urlsplit
 
 from pydantic import BeforeValidator, SecretStr
 from pydantic_core import PydanticCustomError
+
+from tilth.base.errors import BadText
+from tilth.base.foreign_text import read_json
 
 LONGEST_TIMEOUT_S = 7 * 24 * 3600
 
@@ -172,8 +174,8 @@ def _headers(value: Any) -> Any:
     headers = _revealed(value)
     if isinstance(headers, str):
         try:
-            headers = json.loads(headers)
-        except (ValueError, RecursionError):
+            headers = read_json(headers)
+        except BadText:
             headers = None
     if not isinstance(headers, dict) or not all(_is_header(*item) for item in headers.items()):
         _refuse("must be a JSON object of header names and one-line ASCII values")

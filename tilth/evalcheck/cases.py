@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import os
 import re
-import tomllib
 from collections.abc import Mapping
 from importlib import resources
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import StringConstraints, ValidationError, field_validator
 
+from tilth.base.errors import BadText
+from tilth.base.foreign_text import read_toml
 from tilth.base.plain_file import read_inside
 from tilth.base.values import Value, describe_faults
 from tilth.contract.verdict import RejectionCategory
@@ -150,10 +151,9 @@ def load_case(folder: Path) -> EvalCase:
 def _header(folder: Path) -> _Header:
     text = _text(folder / "case.toml", folder)
     try:
-        read: dict[str, Any] = tomllib.loads(text)
-        header = _Header.model_validate(read)
-    except tomllib.TOMLDecodeError as error:
-        raise BrokenCase(f"case.toml: not TOML: {error}") from error
+        header = _Header.model_validate(read_toml(text, "case.toml"))
+    except BadText as error:
+        raise BrokenCase(str(error)) from error
     except ValidationError as error:
         raise BrokenCase(f"case.toml: {describe_faults(error)}") from error
     if header.id != folder.name:

@@ -7,12 +7,12 @@ travel through a scheduler, and keys stay in the environment of whoever does the
 from __future__ import annotations
 
 import difflib
-import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from tilth.base.errors import UserError
+from tilth.base.foreign_text import read_toml
 from tilth.base.values import Value
 from tilth.config.settings import BY_NAME, VARIABLES, Variable, load
 from tilth.git.source import open_source
@@ -66,11 +66,9 @@ def _look_at(unit: Unit, environ: Mapping[str, str], seen: set[str]) -> None:
 
 def _tables(path: Path) -> list[Any]:
     try:
-        content = tomllib.loads(path.read_text("utf-8-sig"))
+        content = read_toml(path.read_bytes(), f"{path} (see docs/fleet.md)")
     except OSError as error:
         raise UserError(f"{path} cannot be read: {error.strerror}; name a file of units") from None
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise UserError(f"{path} is not TOML: {error}; see docs/fleet.md") from None
     strangers = sorted(set(content) - {"unit"})
     if strangers:
         raise UserError(f"{path}: {strangers[0]!r} is not known; a unit is a [[unit]] table")

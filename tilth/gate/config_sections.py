@@ -8,28 +8,22 @@ tools, in an export.
 
 from __future__ import annotations
 
-import configparser
 import io
 import json
 import math
-import tomllib
 from collections.abc import Mapping
 from typing import Any
 
-from tilth.base.errors import TilthError
+from tilth.base.foreign_text import read_ini, read_toml
 
 _TOML_TOOLS = ("pytest", "ruff", "coverage")
 _INI_TOOLS = ("pytest", "tool:pytest", "coverage:")
 
 
-class Unparsable(TilthError):
-    """Say why a configuration file cannot be read."""
-
-
 def mended(name: str, base: bytes | None, found: bytes | None) -> bytes | None:
     """Give `found` with the tools' sections of `base`; None when they do not differ.
 
-    A missing file counts as an empty one. Raises Unparsable when `found` cannot be read.
+    A missing file counts as an empty one. Raises BadText when `found` cannot be read.
     """
     if name.endswith(".toml"):
         return _mended_toml(base, found)
@@ -37,7 +31,7 @@ def mended(name: str, base: bytes | None, found: bytes | None) -> bytes | None:
 
 
 def _mended_toml(base: bytes | None, found: bytes | None) -> bytes | None:
-    wanted, document = _tools(_read_toml(base)), _read_toml(found)
+    wanted, document = _tools(read_toml(base or b"")), read_toml(found or b"")
     if _tools(document) == wanted:
         return None
     tool = document.get("tool")
@@ -46,13 +40,6 @@ def _mended_toml(base: bytes | None, found: bytes | None) -> bytes | None:
     document["tool"] = {**kept, **wanted}
     lines = (f"{_toml(key)} = {_toml(value)}\n" for key, value in document.items())
     return "".join(lines).encode()
-
-
-def _read_toml(content: bytes | None) -> dict[str, Any]:
-    try:
-        return tomllib.loads((content or b"").decode())
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
-        raise Unparsable(str(error)) from error
 
 
 def _tools(document: Mapping[str, Any]) -> dict[str, Any]:
@@ -81,7 +68,7 @@ def _toml(value: Any) -> str:
 
 
 def _mended_ini(base: bytes | None, found: bytes | None) -> bytes | None:
-    wanted, document = _read_ini(base), _read_ini(found)
+    wanted, document = read_ini(base or b""), read_ini(found or b"")
     ours = {name: dict(wanted[name]) for name in wanted.sections() if name.startswith(_INI_TOOLS)}
     theirs = {
         name: dict(document[name]) for name in document.sections() if name.startswith(_INI_TOOLS)
@@ -95,17 +82,3 @@ def _mended_ini(base: bytes | None, found: bytes | None) -> bytes | None:
     out = io.StringIO()
     document.write(out)
     return out.getvalue().encode()
-
-
-class _Ini(configparser.RawConfigParser):
-    def optionxform(self, optionstr: str) -> str:
-        return optionstr
-
-
-def _read_ini(content: bytes | None) -> configparser.RawConfigParser:
-    parser = _Ini(strict=False, allow_no_value=True, default_section="\0")
-    try:
-        parser.read_string((content or b"").decode())
-    except (UnicodeDecodeError, configparser.Error) as error:
-        raise Unparsable(" ".join(str(error).split())) from error
-    return parser

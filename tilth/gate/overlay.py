@@ -10,10 +10,11 @@ import os
 from collections.abc import Callable, Container, Iterable, Mapping
 from pathlib import Path, PurePosixPath
 
+from tilth.base.foreign_text import BadText
 from tilth.base.plain_file import read_plain
 from tilth.base.values import Value
 from tilth.contract.prd import Plan, Status, Task
-from tilth.gate.config_sections import Unparsable, mended
+from tilth.gate.config_sections import mended
 from tilth.gate.steering import (
     MODULE_SUFFIXES,
     TESTS,
@@ -241,9 +242,9 @@ def _shared_file(
     found = trees.read_tree(change.path) if change.status != "D" else None
     try:
         if found is None and change.status != "D":
-            raise Unparsable("it leads out of the repository")
+            raise BadText("it leads out of the repository")
         content = mended(name, base, found)
-    except Unparsable as error:
+    except BadText as error:
         if base is not None:
             places[change.path] = base
         if "/" not in change.path:

@@ -11,15 +11,15 @@ neither the tests, a conftest.py nor the configuration name. Pure: texts in, wor
 
 from __future__ import annotations
 
-import configparser
 import posixpath
 import re
 import shlex
-import tomllib
 from collections.abc import Callable, Iterable
 from itertools import pairwise
 from typing import Any
 
+from tilth.base.errors import BadText
+from tilth.base.foreign_text import read_ini, read_toml
 from tilth.base.values import Value
 from tilth.gate.steering import TESTS
 
@@ -128,10 +128,9 @@ def _table(name: str, content: bytes) -> dict[str, Any] | None:
     """Give the pytest options of a configuration file; None when it holds none."""
     try:
         if name.endswith(".toml"):
-            return _toml_table(name, tomllib.loads(content.decode("utf-8-sig")))
-        parser = configparser.RawConfigParser(strict=False, allow_no_value=True)
-        parser.read_string(content.decode("utf-8-sig"))
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError, configparser.Error, RecursionError):
+            return _toml_table(name, read_toml(content))
+        parser = read_ini(content)
+    except BadText:
         # Only a file that is pytest's alone counts unread: pytest itself says what is wrong.
         return {} if name in _OWN_FILES else None
     [section] = _SHARED.get(name, ("pytest",))

@@ -7,7 +7,6 @@ in a message are left out of the comparison: a line that was too long may still 
 from __future__ import annotations
 
 import re
-import tomllib
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path, PurePosixPath
@@ -15,7 +14,9 @@ from typing import Any
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from tilth.base.errors import ToolError, UserError
+from tilth.base.errors import BadText, ToolError, UserError
+from tilth.base.foreign_text import LARGEST_CONFIG, read_toml
+from tilth.base.plain_file import read_plain
 from tilth.base.values import Value
 from tilth.gate.challenged import more
 from tilth.gate.export import Export
@@ -169,8 +170,8 @@ def _own_table(root: Path) -> dict[str, Any] | None:
 
 def _toml(file: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(file.read_text("utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError):
+        return read_toml(read_plain(file, LARGEST_CONFIG))
+    except (OSError, BadText):
         # ruff shall say itself what is wrong with it.
         return {"tool": {"ruff": {}}}
 

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import posixpath
 import re
-import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any
 
+from tilth.base.errors import BadText
+from tilth.base.foreign_text import BadText, read_toml
 from tilth.config.project import PYPROJECT, TILTH_TOML, NamedValidator
 from tilth.contract.prd import Plan, Status, Task
-from tilth.gate.config_sections import Unparsable, mended
+from tilth.gate.config_sections import mended
 from tilth.gate.findings import Steering
 from tilth.gate.steering import (
     Steers,
@@ -110,7 +111,7 @@ def _way(change: Change, span: Span) -> str | None:
 def _sections_differ(change: Change, span: Span) -> bool:
     try:
         return mended(PurePosixPath(change.path).name, *span.read(change)) is not None
-    except Unparsable:
+    except BadText:
         return True
 
 
@@ -175,8 +176,8 @@ def _own_settings(change: Change, span: Span) -> str:
 
 def _table(content: bytes | None) -> Any:
     try:
-        tool = tomllib.loads((content or b"").decode("utf-8-sig")).get("tool")
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError):
+        tool = read_toml(content or b"").get("tool")
+    except BadText:
         # Whatever it means to say, it differs from everything that can be read.
         return object()
     return tool.get("tilth") if isinstance(tool, dict) else None

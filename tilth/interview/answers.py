@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
-from tilth.base.errors import UserError
+from tilth.base.errors import BadText, UserError
+from tilth.base.foreign_text import read_json
 from tilth.base.safe_text import one_line
 from tilth.interview.frontend import SeedSummary
 from tilth.interview.question import DECIDE_YOURSELF, Question
@@ -41,11 +41,11 @@ class Answers:
 def read_answers(path: Path) -> Answers:
     """Read an answers file, or say what is wrong with it."""
     try:
-        content = json.loads(path.read_bytes().decode("utf-8-sig"))
+        content = read_json(path.read_bytes())
     except OSError as error:
         raise UserError(f"{path} cannot be read: {error.strerror}") from None
-    except (ValueError, RecursionError) as error:
-        raise UserError(f"{path} is not JSON ({error}): {_SHAPE}") from None
+    except BadText as error:
+        raise UserError(f"{path} cannot be used: {error}; {_SHAPE}") from None
     if isinstance(content, list) and all(_is_answer(item) for item in content):
         return Answers(in_order=[_text(item) for item in content])
     if isinstance(content, dict) and all(_is_answer(item) for item in content.values()):

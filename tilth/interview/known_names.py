@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import re
 import sys
-import tomllib
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
+from tilth.base.errors import BadText
+from tilth.base.foreign_text import LARGEST_CONFIG, read_toml
 from tilth.base.plain_file import read_inside
 from tilth.interview.red_reason import KnownNames
 
@@ -77,10 +78,9 @@ def _requirements(export: Path) -> Iterator[str]:
         with suppress(OSError):
             yield from read_inside(export, path).decode("utf-8", "replace").splitlines()
     try:
-        project = tomllib.loads(read_inside(export, export / "pyproject.toml").decode()).get(
-            "project"
-        )
-    except (OSError, ValueError, RecursionError):
+        content = read_inside(export, export / "pyproject.toml", LARGEST_CONFIG)
+        project = read_toml(content).get("project")
+    except (OSError, BadText):
         return
     listed = project.get("dependencies") if isinstance(project, dict) else None
     if isinstance(listed, list):

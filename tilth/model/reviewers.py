@@ -12,7 +12,6 @@ one, never define one. A key is named by its variable and never stands in the fi
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,6 +20,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, Field, SecretStr, StringConstraints, ValidationError
 
 from tilth.base.errors import BadSetting, UserError
+from tilth.base.foreign_text import LARGEST_CONFIG, read_toml
 from tilth.base.plain_file import read_plain
 from tilth.base.values import Value
 from tilth.config.env_file import read_env_file
@@ -176,11 +176,9 @@ def read_reviewers(settings: Settings, environ: Mapping[str, str]) -> Reviewers:
 
 def _tables(path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(read_plain(path).decode("utf-8-sig"))
+        return read_toml(read_plain(path, LARGEST_CONFIG), f"{path} (see docs/evaluation.md)")
     except FileNotFoundError:
         return {}
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
-        raise BadSetting(f"{path} is not valid TOML: {error}; see docs/evaluation.md") from None
     except OSError as error:
         raise BadSetting(f"{path} cannot be read: {error.strerror}") from None
 

@@ -5,10 +5,12 @@ Servers tell it in different places under different names. Nothing is asked of t
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from typing import Any
 from urllib.parse import quote
+
+from tilth.base.errors import BadText
+from tilth.base.foreign_text import read_json
 
 # How large it was when the model was trained (`n_ctx_train`) is not how large it is here.
 _NAMES = (
@@ -36,8 +38,8 @@ def window_of(model: str, document: Callable[[str], bytes | None]) -> int | None
 def told_window(body: bytes | None, model: str) -> int | None:
     """Read it from one document: of this model, or of the only one there is."""
     try:
-        content = json.loads(body or b"null")
-    except (ValueError, RecursionError):
+        content = read_json(body or b"null")
+    except BadText:
         return None
     if not isinstance(content, dict):
         return None

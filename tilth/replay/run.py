@@ -20,6 +20,7 @@ from tilth.replay.recording import Landing, Recording
 from tilth.sandbox.choose import refuse_unconfined
 from tilth.session.catalog import open_to_look
 from tilth.session.session import Session
+from tilth.session.shown_mask import Masks
 from tilth.show.notices import tell
 from tilth.show.progress_line import progress_line
 
@@ -36,7 +37,7 @@ def replay(
 ) -> int:
     """Verify every request; then, unless told not to, play the session again and compare."""
     settings = load({}, environ)
-    session = open_to_look(settings, wanted)
+    session = Masks(settings, environ).put_on(open_to_look(settings, wanted))
     _check_log(session.log_path)
     with progress_line("rebuilding every request", environ):
         found = verify(session.events())

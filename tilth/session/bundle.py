@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Never
+from typing import Never
 
-from tilth.base.errors import BadPlan, UserError
+from tilth.base.errors import BadPlan, BadText, UserError
+from tilth.base.foreign_text import LARGEST_JSON, read_json
 from tilth.base.plain_file import LeadsOut, NotPlain, read_inside, stays_inside
 from tilth.contract.prd import Plan, parse_plan
 
 PRD_NAME = "prd.json"
 _TESTS_NAME = "tests"
-_LARGEST_PRD = 10 * 1024 * 1024
 _LARGEST_TEST = 5 * 1024 * 1024
 
 
@@ -52,8 +51,12 @@ def _is_of_bundle(target: Path) -> bool:
 
 def read_bundle(prd: Path) -> Bundle:
     """Read a PRD and the seed tests in `tests/` beside it, or raise with every problem."""
-    content = _read(prd, prd.parent, _LARGEST_PRD)
-    plan = parse_plan(_parsed(content, prd), str(prd))
+    content = _read(prd, prd.parent, LARGEST_JSON)
+    try:
+        document = read_json(content)
+    except BadText as error:
+        raise BadPlan(str(prd), [str(error)]) from None
+    plan = parse_plan(document, str(prd))
     digest = hashlib.sha256(content).hexdigest()
     return Bundle(prd.resolve(), plan, digest, _seed_tests(prd.parent, plan))
 
@@ -73,33 +76,6 @@ def _read(path: Path, bundle: Path, limit: int) -> bytes:
     if len(content) > limit:
         raise UserError(f"{path} is larger than {limit // 1024 // 1024} MB; make it smaller")
     return content
-
-
-def _parsed(content: bytes, prd: Path) -> Any:
-    try:
-        text = content.decode("utf-8-sig")
-        return json.loads(text, parse_constant=_no_constant, object_pairs_hook=_no_key_twice)
-    except UnicodeDecodeError as error:
-        raise BadPlan(str(prd), [f"not UTF-8 at byte {error.start}; save it as UTF-8"]) from None
-    except json.JSONDecodeError as error:
-        where = f"line {error.lineno}, column {error.colno}"
-        raise BadPlan(str(prd), [f"not JSON at {where}: {error.msg}"]) from None
-    except (ValueError, RecursionError) as error:
-        raise BadPlan(str(prd), [f"not usable JSON: {error}"]) from None
-
-
-def _no_constant(name: str) -> Any:
-    raise ValueError(f"{name} is not JSON")
-
-
-def _no_key_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Refuse what JSON allows: of two values one would be dropped, and nobody would know which."""
-    found: dict[str, Any] = {}
-    for key, value in pairs:
-        if key in found:
-            raise ValueError(f"an object has the key {json.dumps(key)[:80]} twice; keep one")
-        found[key] = value
-    return found
 
 
 def _seed_tests(bundle: Path, plan: Plan) -> dict[str, bytes]:

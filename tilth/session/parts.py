@@ -56,6 +56,7 @@ from tilth.session.session import Session
 from tilth.session.store import Reserve, make_private
 from tilth.session.task_gate import TaskGate, renew_home
 from tilth.session.telemetry import Telemetry, open_telemetry
+from tilth.show.hiding import hide_in_print
 from tilth.task.bench import Bench, RunContext, Tools
 from tilth.task.budget import Meter
 from tilth.task.evidence_record import EvidenceRecord
@@ -343,11 +344,13 @@ def open_parts(
         renew_home(scratch / "home")
         config = clean_configuration(source)
         (scratch / GIT_CONFIG).write_text(config, encoding="utf-8")
+        secrets = (*known_secrets(settings), *panel.secrets, *credentials(source))
+        hide_in_print(secrets)
         yield Parts(
             settings=settings,
             source=source,
             facts=facts,
-            mask=Mask((*known_secrets(settings), *panel.secrets, *credentials(source))),
+            mask=Mask(secrets),
             confinement=confinement,
             scratch=scratch,
             panel=panel,

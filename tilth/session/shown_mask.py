@@ -2,6 +2,7 @@
 
 A log was masked when it was written. What a commit holds was not, and a key may be known since. It
 reads settings, reviewers and the repository's configuration; what cannot be read hides nothing.
+What is found is hidden on the standard streams too, whoever prints there.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from tilth.config.secrets import Mask
 from tilth.config.settings import Settings, known_secrets, load
 from tilth.session.catalog import open_to_look
 from tilth.session.session import Session
+from tilth.show.hiding import hide_in_print
 
 
 class Masks:
@@ -22,6 +24,7 @@ class Masks:
 
     def __init__(self, settings: Settings, environ: Mapping[str, str]) -> None:
         self._keys = (*known_secrets(settings), *_reviewers_keys(settings, environ))
+        hide_in_print(self._keys)
         self._made: dict[str, Mask] = {}
 
     def of_settings(self) -> Mask:
@@ -39,7 +42,9 @@ class Masks:
 
     def _of(self, source: str) -> Mask:
         if source not in self._made:
-            self._made[source] = Mask((*self._keys, *_credentials(source)))
+            own = _credentials(source)
+            hide_in_print(own)
+            self._made[source] = Mask((*self._keys, *own))
         return self._made[source]
 
 

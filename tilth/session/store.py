@@ -116,6 +116,7 @@ class Journal:
             flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
             self._handle = os.open(path, flags, PRIVATE_FILE)
             self._size = self._cut_torn_tail()
+            self._identity = _identity(os.fstat(self._handle))
             if self._size == 0:
                 # Just made, perhaps: a synced line is lost with a file that has no name yet.
                 sync_dir(path.parent)
@@ -126,11 +127,24 @@ class Journal:
         """Write one line; on failure the file is as it was before."""
         record = line.encode("utf-8", "backslashreplace") + b"\n"
         reach(f"before appending to {self._path.name}")
+        self._require_in_place()
         try:
             self._write(record, sync=sync)
         except OSError as error:
             raise cannot_write(self._path, error) from error
         reach(f"after appending to {self._path.name}")
+
+    def _require_in_place(self) -> None:
+        """Refuse to go on in a file that nobody can find, or that has lost what was written."""
+        try:
+            now = os.stat(self._path)
+        except OSError:
+            now = None
+        if now is None or _identity(now) != self._identity or now.st_size < self._size:
+            raise CorruptSession(
+                f"{self._path}: it was removed, replaced or cut while it was written to",
+                "put the whole file back, then resume",
+            )
 
     def _write(self, record: bytes, *, sync: bool) -> None:
         if self._unsure:
@@ -167,6 +181,10 @@ class Journal:
                 f.write(torn + b"\n")
             os.ftruncate(self._handle, end)
         return end
+
+
+def _identity(about: os.stat_result) -> tuple[int, int]:
+    return about.st_dev, about.st_ino
 
 
 def _end_of_last_line(handle: int, size: int) -> int:

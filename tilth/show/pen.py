@@ -1,4 +1,7 @@
-"""The pen: text onto a stream that may go away, in whatever encoding it has. Never raises."""
+"""The pen: text onto a stream that may go away, in whatever encoding it has. Never raises.
+
+Whatever is printed passes a standard stream, and there the keys that are known are hidden.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,8 @@ import codecs
 import io
 import os
 import select
-from collections.abc import Mapping
+import sys
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import TextIO
 
@@ -23,6 +27,43 @@ _PLAIN = "tilth-plain"
 # How long a full stream is waited for, and how often one that says it has room may have none.
 _MOMENT_S = 1.0
 _TRIES = 100
+
+
+class Hiding(io.TextIOWrapper):
+    """Be a standard stream that shows nothing which is to be hidden."""
+
+    hide: tuple[Callable[[str], str], ...] = ()
+    # Held, because it closes what both of them write to when nobody has it any more.
+    over: TextIO | None = None
+
+    def write(self, text: str) -> int:
+        for hide in self.hide:
+            text = hide(text)
+        return super().write(text)
+
+
+def hold_back() -> None:
+    """Put a stream that can hide in the place of both standard streams."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if type(stream) is io.TextIOWrapper:
+            stream.flush()
+            hiding = Hiding(
+                stream.buffer,
+                stream.encoding,
+                stream.errors,
+                line_buffering=stream.line_buffering,
+                write_through=stream.write_through,
+            )
+            hiding.over = stream
+            setattr(sys, name, hiding)
+
+
+def hide_on_streams(hide: Callable[[str], str]) -> None:
+    """Have a text pass through here before it is printed, from now on."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, Hiding):
+            stream.hide = (*stream.hide, hide)
 
 
 def wants_live(stream: TextIO | None, environ: Mapping[str, str]) -> bool:

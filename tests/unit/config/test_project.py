@@ -162,9 +162,10 @@ def test_a_table_of_another_kind_is_refused() -> None:
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"[tool.tilth]\nx = \n", r"not valid TOML: .*\(at line 2, column 5\)$"),
-        (b"a = '\xff'", r"not UTF-8 text \(at byte 5\)$"),
+        (b"[tool.tilth]\nx = \n", r"not TOML: .*\(at line 2, column 5\)$"),
+        (b"a = '\xff'", r"not UTF-8 at byte 5; save it as UTF-8$"),
         (b"a = " + b"[" * 100_000, r"nested too deeply to be read$"),
+        (b"a = " + b"1" * 6_000, r"not TOML: Exceeds the limit \(4300 digits\)"),
     ],
 )
 def test_a_file_that_is_no_toml_is_one_line_with_the_place(content: bytes, said: str) -> None:

@@ -47,7 +47,9 @@ def test_paths_are_relative_to_the_file_and_settings_are_texts(root: Path) -> No
         ("unit = []\n", "lists no unit"),
         ("[unit]\nname = 'a'\n", "lists no unit"),
         ("unit = [1]\n", "unit 1 is not a table"),
-        ("[[unit]\n", "is not TOML"),
+        ("[[unit]\n", "not TOML"),
+        ("a = " + "[" * 100_000, "nested too deeply"),
+        ("a" + ".a" * 100_000 + " = 1", "nested too deeply"),
         ("[[units]]\n", "'units' is not known; a unit is a [[unit]] table"),
         (f"[[unit]]\n{GOOD}[[unit]]\n{GOOD}", "two units are named 'a'"),
         ("[[unit]]\nbundle = 'plan'\nrepo = 'repo'\n", "unit 1: name must be a text"),
@@ -95,5 +97,5 @@ def test_a_file_that_is_not_there_or_no_text_is_refused(root: Path) -> None:
     with pytest.raises(UserError, match="cannot be read: Is a directory"):
         read_units(root, {})
     (root / "raw.toml").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(UserError, match="is not TOML"):
+    with pytest.raises(UserError, match="not UTF-8"):
         read_units(root / "raw.toml", {})

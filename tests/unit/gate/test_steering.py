@@ -6,7 +6,7 @@ import tomllib
 
 import pytest
 
-from tilth.gate.config_sections import Unparsable, mended
+from tilth.gate.config_sections import BadText, mended
 from tilth.gate.pytest_config import pytest_setup
 from tilth.gate.steering import Steers, is_beside_tests, is_test_file, makes_package, steers
 
@@ -70,10 +70,16 @@ def test_only_the_tools_sections_of_an_ini_file_come_from_the_base() -> None:
 
 @pytest.mark.parametrize(
     ("name", "content"),
-    [("pyproject.toml", b"[tool"), ("pyproject.toml", b"\xff"), ("setup.cfg", b"no section\n")],
+    [
+        ("pyproject.toml", b"[tool"),
+        ("pyproject.toml", b"\xff"),
+        ("pyproject.toml", b"a = " + b"1" * 6_000),
+        ("setup.cfg", b"no section\n"),
+        ("setup.cfg", b"[pytest]\nname\n  more\n"),
+    ],
 )
 def test_a_file_that_cannot_be_read_says_so(name: str, content: bytes) -> None:
-    with pytest.raises(Unparsable):
+    with pytest.raises(BadText):
         mended(name, None, content)
 
 

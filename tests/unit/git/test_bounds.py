@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import tracemalloc
 from pathlib import Path
 
@@ -22,19 +23,59 @@ def repo(tmp_path: Path) -> Repo:
 @pytest.mark.parametrize(
     "config",
     [
-        "[include]\n\tpath = pipe\n",
-        '[include] path = "pipe"\n',
+        "[include]\n\tpath = ../pipe\n",
+        '[include] path = "../pipe"\n',
         '[includeIf "gitdir:**"]\n\tpath = plain\n',
     ],
 )
 def test_a_pipe_in_the_configuration_is_refused_at_once(repo: Repo, config: str) -> None:
     git_dir = repo.root / ".git"
-    os.mkfifo(git_dir / "pipe")
-    (git_dir / "plain").write_text("[include]\n\tpath = pipe\n")
+    os.mkfifo(repo.root / "pipe")
+    (git_dir / "plain").write_text("[include]\n\tpath = ../pipe\n")
     with (git_dir / "config").open("a") as file:
         file.write(config)
     with pytest.raises(UserError, match=r"pipe is no plain file, but git's configuration"):
         open_source(repo.root)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("HEAD", "packed-refs", "commondir", "shallow", "index", "MERGE_HEAD"),
+        *("info/attributes", "info/exclude", "info/grafts", "refs/heads/main"),
+        *("objects/info/alternates", "objects/info/commit-graph", "objects/pack/multi-pack-index"),
+    ],
+)
+def test_a_pipe_where_git_reads_a_file_is_refused_at_once(repo: Repo, name: str) -> None:
+    path = repo.root / ".git" / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.unlink(missing_ok=True)
+    os.mkfifo(path)
+    with pytest.raises(UserError, match=rf"{name} is no plain file, but stands where git reads"):
+        open_source(repo.root)
+
+
+def test_a_pipe_is_found_by_a_link_in_a_worktree_and_in_a_borrowed_store(
+    repo: Repo, tmp_path: Path
+) -> None:
+    git_dir, linked, store = repo.root / ".git", tmp_path / "linked", tmp_path / "store"
+    repo.git("worktree", "add", str(linked))
+    (store / "info").mkdir(parents=True)
+    os.mkfifo(store / "info" / "alternates")
+    (git_dir / "objects" / "info" / "alternates").write_text(f"{store}\n")
+    for checkout in (repo.root, linked):
+        with pytest.raises(UserError, match=r"store/info/alternates is no plain file"):
+            open_source(checkout)
+    (git_dir / "packed-refs").symlink_to(store / "info" / "alternates")
+    with pytest.raises(UserError, match=r"packed-refs is no plain file"):
+        open_source(linked)
+
+
+def test_a_socket_is_no_obstacle(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(repo.root / ".git")
+    with socket.socket(socket.AF_UNIX) as watcher:
+        watcher.bind("fsmonitor--daemon.ipc")
+        assert open_source(repo.root).root == repo.root
 
 
 def test_an_include_that_is_a_file_or_missing_is_no_obstacle(repo: Repo) -> None:

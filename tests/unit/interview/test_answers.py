@@ -60,7 +60,7 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"none\.json cannot be read"):
         read_answers(tmp_path / "none.json")
     (tmp_path / "bad.json").write_bytes(b"\xff")
-    with pytest.raises(UserError, match="is not JSON"):
+    with pytest.raises(UserError, match="not UTF-8 at byte 0"):
         read_answers(tmp_path / "bad.json")
 
 
