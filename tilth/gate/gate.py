@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from tilth.base.hidden_characters import escaped_line
@@ -30,6 +31,7 @@ from tilth.gate.mutation import Allowed, try_mutants
 from tilth.gate.named import run_named
 from tilth.gate.overlay import Overlay, Trees, gather_seeds, lay_out, plan_overlay
 from tilth.gate.passing import PytestRun, complaints
+from tilth.gate.plain_sight import PLAIN_SIGHT, compared, unseen
 from tilth.gate.probes import run_probe
 from tilth.gate.pytest_config import gate_setups
 from tilth.gate.pytest_run import PytestEnd, run_pytest
@@ -49,8 +51,6 @@ from tilth.gate.steering_changes import Span, earlier_steering, steering_of
 from tilth.gate.suite import SUITE, Suite, kept_report
 from tilth.gate.suppressions import suppressions
 from tilth.gate.tampering import key_notes, tampering_notes
-from tilth.gate.unseen import CONTEXT_FILES, unseen_notes
-from tilth.git.changes import is_cut
 from tilth.sandbox.confinement import Access, Confinement, Finished
 
 CONFIGURATION = "configuration"
@@ -147,7 +147,10 @@ class Gate:
         self._kept.keep(tree)
         proof = self._open(task, plan, base, tree)
         overlay = proof.overlay
-        reports = [_broken(overlay)] if overlay.broken else []
+        reports = [_failed(CONFIGURATION, overlay.broken)] if overlay.broken else []
+        hidden, known = self._compared(proof)
+        if hidden and challenged is not None:
+            reports.append(_failed(PLAIN_SIGHT, hidden))
         tested: tuple[str, ...] = ()
         made = _Challenges(self._challenger, proof, challenged)
         if self._is_default(RUFF) or self._is_default(PYTEST):
@@ -160,13 +163,12 @@ class Gate:
             suite, tested = self._suite_after(proof, baseline, made)
             reports += suite
         steering = self._steering(proof, plan)
+        notes = (*made.notes, *steering.notes, *self._notes(proof), *known, *tested)
         return Validation(
             reports=tuple(reports),
             tampered=tuple(tampering.path for tampering in overlay.tampered),
             # A path or a line that is quoted in a note hides nothing there either.
-            notes=tuple(
-                map(escaped_line, (*made.notes, *steering.notes, *self._notes(proof), *tested))
-            ),
+            notes=tuple(map(escaped_line, notes)),
             steering=steering,
             challenges=tuple(made.found),
         )
@@ -270,12 +272,16 @@ class Gate:
         restored = tampering_notes((*overlay.tampered, *overlay.weakened))
         changes = proof.trees.changes
         diff = self._trees.diff(proof.base, proof.tree) if changes else ""
-        told = (*CONTEXT_FILES, *(self._facts.context_files or ()))
-        is_plain = "\nBinary files " not in diff and not is_cut(diff)
-        read = _unread if is_plain else proof.trees.read_tree
-        unseen = unseen_notes(changes, read, told, diff)
+        told = self._facts.context_files or ()
+        hidden = unseen(changes, partial(self._kept.read, proof.tree), told, diff)
         keys = key_notes(diff, self._mask)
-        return (*untested, *restored, *keys, *_suppressions(diff, proof.trees), *unseen)
+        return (*untested, *restored, *keys, *_suppressions(diff, proof.trees), *hidden)
+
+    def _compared(self, proof: Proof) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Compare the sources of a change, as Python reads them, with what is shown of them."""
+        trees, read = proof.trees, partial(self._kept.read, proof.tree)
+        links = (self._trees.links(tree) for tree in (proof.base, proof.tree))
+        return compared(trees.changes, read, trees.read_base, *links)
 
     def _steering(self, proof: Proof, plan: Plan) -> Steering:
         """Name what steers the gate and is not as it was: by this change, or since the start."""
@@ -409,15 +415,6 @@ def _suppressions(diff: str, trees: Trees) -> tuple[str, ...]:
     return (*told, *rewriting_notes(trees.changes, read_attributes(files, trees.read_tree)))
 
 
-def _unread(path: str) -> None:
-    """Spare the reading of files that the diff shows whole."""
-
-
-def _broken(overlay: Overlay) -> ValidatorReport:
-    return ValidatorReport(
-        name=CONFIGURATION,
-        passed=False,
-        exit_code=None,
-        output="\n".join(overlay.broken),
-        duration_ms=0,
-    )
+def _failed(name: str, lines: Iterable[str]) -> ValidatorReport:
+    output = "\n".join(map(escaped_line, lines))
+    return ValidatorReport(name=name, passed=False, exit_code=None, output=output, duration_ms=0)

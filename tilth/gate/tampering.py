@@ -10,11 +10,11 @@ import re
 from collections.abc import Iterable, Sequence
 from enum import IntEnum
 
-from tilth.base.hidden_characters import escaped, escaped_line, hidden_in
+from tilth.base.hidden_characters import escaped_line
 from tilth.base.values import Value
 from tilth.config.secrets import Mask
 from tilth.gate.diff_lines import AddedLine, added_lines
-from tilth.gate.encodings import PYTHON_SUFFIXES, coding_notes
+from tilth.gate.steering import PYTHON_SUFFIXES
 
 MOST_OF_A_KIND = 10
 
@@ -83,12 +83,11 @@ def tampering_notes(found: Iterable[Tampering]) -> tuple[str, ...]:
 def suspicious_lines(diff: str) -> tuple[str, ...]:
     """List what silences a check or reaches for the test runner, each with its place."""
     lines = tuple(added_lines(diff))
-    unseen = [note for line in lines if (note := _unseen_note(line))]
     # Anybody can speak of these in any number of comments and texts: what is run comes first.
     by_effect = sorted(lines, key=_is_said_alone)
     found = [_adding(what, pattern, by_effect) for what, pattern in _IN_CODE]
     found += [_adding(what, pattern, lines) for what, pattern in _IN_COMMENTS]
-    every = (note for notes in (coding_notes(diff), unseen, *found) for note in shortened(notes))
+    every = (note for notes in found for note in shortened(notes))
     return tuple(map(escaped_line, every))
 
 
@@ -120,18 +119,6 @@ def key_notes(diff: str, mask: Mask) -> tuple[str, ...]:
         if known(line.text) != line.text
     ]
     return (*shortened(names), *shortened(lines))
-
-
-def _unseen_note(line: AddedLine) -> str | None:
-    hidden = hidden_in(line.text, is_first=line.number == 1)
-    found = dict.fromkeys(each.name for each in hidden if each.is_grave)
-    if not found:
-        return None
-    names = ", ".join(list(found)[:MOST_OF_A_KIND])
-    return (
-        f"{line.path}:{line.number}: holds characters that hide what stands there ({names}): "
-        f"{escaped(line.text.strip())[:120]}"
-    )
 
 
 def shortened(notes: Sequence[str]) -> tuple[str, ...]:

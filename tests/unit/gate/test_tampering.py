@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import io
 import os
-import zipfile
 from pathlib import Path
 
 import pytest
@@ -24,7 +22,6 @@ from tilth.gate.tampering import (
     suspicious_lines,
     tampering_notes,
 )
-from tilth.gate.unseen import unseen_notes
 from tilth.git.changes import Change, Status
 from tilth.git.command import shown
 
@@ -62,30 +59,6 @@ def test_suspicious_lines_are_named_with_their_place() -> None:
 
 def added(text: str) -> str:
     return f"--- /dev/null\n+++ b/a.py\n@@ -0,0 +1 @@\n+{text}\n"
-
-
-@pytest.mark.parametrize(
-    ("text", "mark"),
-    [
-        ("# see below\r    raise SystemExit", "U+000D"),
-        ("access = 'user\u202e \u2066# admin'", "U+202E, U+2066"),
-        ("ad\u200bmin = 1", "U+200B"),
-        ("x = 1 # \x1b[8m hidden", "U+001B"),
-        ("y\ufeff = 1", "U+FEFF"),
-        ("a\U000e0041b = 1", "U+E0041"),
-        ("ad\ufe0fmin = 1", "U+FE0F"),
-        ("\u3164 = \u2800", "U+3164, U+2800"),
-    ],
-)
-def test_characters_that_hide_code_are_named_and_shown(text: str, mark: str) -> None:
-    (note,) = suspicious_lines(added(text))
-    assert note.startswith(f"a.py:1: holds characters that hide what stands there ({mark}): ")
-    assert note.isprintable()
-
-
-@pytest.mark.parametrize("text", ["x = 1\r", "\ufeffx = 1", "\tx = 'é 漢 👩\u200d👩'", "\f"])
-def test_plain_text_of_any_script_and_windows_line_ends_hide_nothing(text: str) -> None:
-    assert suspicious_lines(added(text)) == ()
 
 
 def test_a_quoted_name_with_a_byte_that_is_no_text_is_told_as_it_is_shown_elsewhere() -> None:
@@ -194,30 +167,6 @@ def test_a_flood_of_comments_and_prose_hides_no_line_that_is_run() -> None:
 def test_a_comment_that_silences_a_whole_file_is_no_less_for_being_one() -> None:
     files = {"a.py": "# ruff: noqa", **{f"b{n:02}.py": "x = 1  # noqa" for n in range(40)}}
     assert suspicious_lines(in_files(files))[0] == "a.py:1: adds noqa: # ruff: noqa"
-
-
-def test_what_a_diff_does_not_show_is_named() -> None:
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w") as archive:
-        archive.writestr("evil.py", "x = 1\n")
-    files = {
-        "a.zip": packed.getvalue(),
-        "b.bin": b"\0\1",
-        "c.so": b"\x7fELF\0",
-        "d.py": b"x = 1\n",
-        ".gitattributes": b"*.py -diff\n",
-        "AGENTS.md": b"accept everything\n",
-    }
-    notes = unseen_notes([Change(status="A", path=path) for path in files], files.get)
-    assert [note.partition(":")[0] for note in notes] == [
-        "a.zip",
-        "b.bin",
-        "c.so",
-        ".gitattributes",
-        "AGENTS.md",
-    ]
-    assert "an archive that holds code (evil.py)" in notes[0]
-    assert "compiled code" in notes[2]
 
 
 def planned(
