@@ -1,17 +1,23 @@
-"""Characters that are not seen, or that change how others are seen.
+"""Characters that are not seen or are read as others, and how a text stands without them.
 
-What counts is decided by a character's Unicode category and by the property that it draws nothing
-(Default_Ignorable_Code_Point), not by a list of known tricks. Never judges a text. Pure.
+What counts is decided by what Unicode says of a character (its category, that it draws nothing,
+its script, what it is compatible with), not by a list of known tricks. Never judges a text. Pure.
 """
 
 from __future__ import annotations
 
+import re
 import unicodedata
-from collections.abc import Iterator
 from functools import cache
-from typing import NamedTuple
+from itertools import groupby
+
+# Of a line: what is longer goes on below, after a sign that no line of a diff begins with.
+LONGEST_LINE = 240
+GOES_ON = "\n↪ "
+_MOST_BLANKS = 120
 
 _UNSEEN = frozenset({"Cc", "Cf", "Zl", "Zp", "Zs"})
+_LETTERS = frozenset({"Lu", "Ll", "Lt", "Lo"})
 _PLAIN = frozenset(" \t\n")
 # Default_Ignorable_Code_Point, as far as the categories above do not hold it: joiners, fillers and
 # variation selectors, with the places that are kept for more of them.
@@ -29,53 +35,28 @@ _IGNORED = (
 )
 # Letters and symbols that are drawn as nothing: no property tells them.
 _BLANK = frozenset("\u2800\U00013441\U00013442\U00016fe4\U0001d159")
-# What scripts and emoji are written with stands after a character of theirs.
-_JOINING = frozenset("\u200c\u200d\ufe0e\ufe0f")
-_KEYCAP = "\u20e3"
-_MARK = "\ufeff"
+_NOT_PLAIN = re.compile(rf"[^\t\n -~]|[ \t]{{16}}|^[^\n]{{{LONGEST_LINE + 1}}}", re.MULTILINE)
+# No part of the word that follows it in a text.
+_ESCAPES = re.compile(r"(\\.)")
+_BLANKS = re.compile(r"[ \t]{16,}")
 
 
-class Hidden(NamedTuple):
-    """Hold one such character; one that honest prose is written with is not grave."""
+def in_plain_sight(text: str) -> str:
+    """Write a text so that nothing in it is hidden or far away, and its lines stay its lines.
 
-    char: str
-    is_grave: bool
-
-    @property
-    def name(self) -> str:
-        return f"U+{ord(self.char):04X}"
-
-
-def hidden_in(line: str, *, is_first: bool = False) -> tuple[Hidden, ...]:
-    """Find the hidden characters of one line, each kind of them once.
-
-    The first line of a file may begin with its mark.
+    A return that ends a line stays, long runs of blanks are counted and long lines wrapped.
     """
-    line = line.removesuffix("\r")
-    if line.isascii() and line.isprintable():
-        return ()
-    start = 1 if is_first and line.startswith(_MARK) else 0
-    kinds = filter(is_hidden, dict.fromkeys(line[start:]))
-    return tuple(each for char in kinds for each in _ways(line, char, start))
-
-
-def _ways(line: str, char: str, start: int) -> Iterator[Hidden]:
-    """Tell how a character stands in a line: as honest text has it, otherwise, or both."""
-    at = line.index(char, start)
-    if char not in _JOINING:
-        # Where it stands makes no difference.
-        yield Hidden(char, is_grave=not _is_usual(line, at))
-        return
-    places = (place for place in range(at, len(line)) if line[place] == char)
-    for is_usual in dict.fromkeys(_is_usual(line, place) for place in places):
-        yield Hidden(char, is_grave=not is_usual)
+    if _NOT_PLAIN.search(text) is None:
+        return text
+    return "\n".join(map(_plain_line, text.split("\n")))
 
 
 def escaped(text: str) -> str:
-    """Write every hidden character of a text as its number; line ends and tabs stay."""
+    """Write what is hidden in a text, or reads as something else, as its number."""
     if text.isascii() and text.isprintable():
         return text
-    return "".join(_escape(char) if is_hidden(char) else char for char in text)
+    runs = (run for piece in _ESCAPES.split(text) for _, run in groupby(piece, _is_of_a_name))
+    return "".join(map(_escaped_part, map("".join, runs)))
 
 
 def escaped_line(text: str) -> str:
@@ -93,14 +74,54 @@ def is_hidden(char: str) -> bool:
     return any(first <= ord(char) <= last for first, last in _IGNORED)
 
 
-def _is_usual(line: str, at: int) -> bool:
-    """Tell whether honest text has the character where it stands."""
-    char, before = line[at], line[at - 1 : at]
-    if char == "\f" or unicodedata.category(char) == "Zs":
-        return True
-    if char not in _JOINING or not before:
+def _plain_line(line: str) -> str:
+    end = "\r" if line.endswith("\r") else ""
+    line = _BLANKS.sub(_counted, escaped(line.removesuffix("\r")))
+    starts = range(0, len(line), LONGEST_LINE)
+    return GOES_ON.join(line[start : start + LONGEST_LINE] for start in starts) + end
+
+
+def _counted(run: re.Match[str]) -> str:
+    width = len(run[0].expandtabs())
+    return run[0] if width <= _MOST_BLANKS else f"[… {width} blanks …]"
+
+
+def _escaped_part(part: str) -> str:
+    """Escape a part of a line that is one name, or holds none."""
+    if part.isascii() and part.isprintable():
+        return part
+    scripts = {script for char in part if (script := _script(char))}
+    other = scripts - {"LATIN"} if len(scripts) > 1 else ()
+    return "".join(
+        _escape(char) if is_hidden(char) or _is_variant(char) or _script(char) in other else char
+        for char in part
+    )
+
+
+@cache
+def _is_of_a_name(char: str) -> bool:
+    return f"a{char}".isidentifier()
+
+
+@cache
+def _is_variant(char: str) -> bool:
+    """Tell whether Python takes a character of a name for another one that is plain or plainer."""
+    if char.isascii() or not _is_of_a_name(char):
         return False
-    return line[at + 1 : at + 2] == _KEYCAP or not (before.isascii() or is_hidden(before))
+    same = unicodedata.normalize("NFKC", char)
+    is_styled = unicodedata.decomposition(char).startswith("<font>")
+    return is_styled or any(each.isascii() for each in same)
+
+
+@cache
+def _script(char: str) -> str:
+    """Name the script of a letter; wide letters and signs are taken for none of another one."""
+    if unicodedata.category(char) not in _LETTERS:
+        return ""
+    if unicodedata.east_asian_width(char) in "WFH":
+        return ""
+    name = unicodedata.name(char, "")
+    return "" if "SIGN" in name else name.partition(" ")[0]
 
 
 def _escape(char: str) -> str:

@@ -14,12 +14,12 @@ from tilth.contract.prd import Plan, Status
 from tilth.gate.checkout import checkout_notes
 from tilth.gate.export import TreeSource
 from tilth.gate.findings import Steering
+from tilth.gate.kept_trees import KeptTrees
+from tilth.gate.plain_sight import unseen
 from tilth.gate.proof_notes import proof_notes
 from tilth.gate.seed_proof import Proof
 from tilth.gate.steering_changes import Span, earlier_steering, steering_of
 from tilth.gate.tampering import key_notes, tampering_notes
-from tilth.gate.unseen import CONTEXT_FILES, unseen_notes
-from tilth.git.changes import is_cut
 
 NO_TEST = "no test stands behind this task: only the evaluator does"
 
@@ -29,6 +29,7 @@ class ChangeNotes:
     """Tell of changes of one session; `start` is the commit that it began from."""
 
     trees: TreeSource
+    kept: KeptTrees
     facts: ProjectFacts
     mask: Mask
     start: str | None
@@ -39,15 +40,13 @@ class ChangeNotes:
         untested = [] if proof.seeds.own else [f"{proof.task.id}: {NO_TEST}"]
         restored = tampering_notes((*overlay.tampered, *overlay.weakened))
         diff = self.trees.diff(proof.base, proof.tree) if changes else ""
-        told = (*CONTEXT_FILES, *(self.facts.context_files or ()))
-        is_plain = "\nBinary files " not in diff and not is_cut(diff)
-        read = _unread if is_plain else trees.read_tree
-        unseen = unseen_notes(changes, read, told, diff)
+        told = self.facts.context_files or ()
+        hidden = unseen(changes, partial(self.kept.read, proof.tree), told, diff)
         keys = key_notes(diff, changes, trees.read_tree, self.mask)
         own = proof_notes(changes, trees.tree_files, trees.read_base, trees.read_tree)
         paths = [change.path for change in changes if change.status != "D"]
         rewritten = checkout_notes(diff, paths, partial(self.trees.attributes, proof.tree))
-        return (*untested, *restored, *keys, *own, *rewritten, *unseen)
+        return (*untested, *restored, *keys, *own, *rewritten, *hidden)
 
     def steering(self, proof: Proof, plan: Plan) -> Steering:
         """Name what steers the gate and is not as it was: by this change, or since the start."""
@@ -75,7 +74,3 @@ class ChangeNotes:
         told = proof_notes(span.changes, proof.trees.base_files, span.before, span.after)
         earlier = tuple(f"by an earlier task of this session: {note}" for note in told)
         return found.model_copy(update={"notes": (*found.notes, *earlier)})
-
-
-def _unread(path: str) -> None:
-    """Spare the reading of files that the diff shows whole."""

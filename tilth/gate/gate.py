@@ -31,6 +31,7 @@ from tilth.gate.mutation import Allowed, try_mutants
 from tilth.gate.named import run_named
 from tilth.gate.overlay import Overlay, Trees, gather_seeds, lay_out, plan_overlay
 from tilth.gate.passing import PytestRun, complaints
+from tilth.gate.plain_sight import PLAIN_SIGHT, compared
 from tilth.gate.probes import run_probe
 from tilth.gate.pytest_config import gate_setups
 from tilth.gate.pytest_run import run_pytest
@@ -84,7 +85,7 @@ class Gate:
         # Several gates of one run may share what they know.
         self._suites = suites if isinstance(suites, dict) else {one.tree: one for one in suites}
         self._room = room
-        self._told = ChangeNotes(workspace, facts, mask or Mask(), start)
+        self._told = ChangeNotes(workspace, self._kept, facts, mask or Mask(), start)
         self._runtime = Runtime(
             export=self._kept.export,
             confinement=confinement,
@@ -162,7 +163,10 @@ class Gate:
         self._kept.keep(tree)
         proof = self._open(task, plan, base, tree, baseline.support)
         overlay = proof.overlay
-        reports = [_broken(overlay)] if overlay.broken else []
+        reports = [_said(CONFIGURATION, "\n".join(overlay.broken))] if overlay.broken else []
+        hidden, known = self._compared(proof)
+        if hidden and challenged is not None:
+            reports.append(_said(PLAIN_SIGHT, "\n".join(hidden)))
         tested: tuple[str, ...] = ()
         made = Challenges(self._challenger, proof, challenged)
         if self._is_default(RUFF) or self._is_default(PYTEST):
@@ -175,13 +179,12 @@ class Gate:
             suite, tested = self._suite_after(proof, baseline, made)
             reports += suite
         steering = self._told.steering(proof, plan)
+        notes = (*made.notes, *steering.notes, *self._told.of(proof), *known, *tested)
         return Validation(
             reports=tuple(reports),
             tampered=tuple(tampering.path for tampering in overlay.tampered),
             # A path or a line that is quoted in a note hides nothing there either.
-            notes=tuple(
-                map(escaped_line, (*made.notes, *steering.notes, *self._told.of(proof), *tested))
-            ),
+            notes=tuple(map(escaped_line, notes)),
             steering=steering,
             challenges=tuple(made.found),
         )
@@ -277,6 +280,12 @@ class Gate:
     def _is_default(self, name: str) -> bool:
         return name not in self._facts.defaults_left_out
 
+    def _compared(self, proof: Proof) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Compare the sources of a change, as Python reads them, with what is shown of them."""
+        trees, read = proof.trees, partial(self._kept.read, proof.tree)
+        links = (self._trees.links(tree) for tree in (proof.base, proof.tree))
+        return compared(trees.changes, read, trees.read_base, *links)
+
     def _suite(self) -> Suite | None:
         """Give the run of the project's own tests, unless it is switched off."""
         wanted = self._facts.suite
@@ -344,10 +353,6 @@ class Gate:
             with open_export(self._runtime, proof.base, proof.overlay) as export:
                 run = run_pytest(export, tuple(seeds.done), proof.setup(), self._timeout_s).run
         return tuple(complaints(run, read_all(run, seeds.done)) if run else seeds.done)
-
-
-def _broken(overlay: Overlay) -> ValidatorReport:
-    return _said(CONFIGURATION, "\n".join(overlay.broken))
 
 
 def _fault(error: Exception) -> ValidatorReport:

@@ -6,10 +6,13 @@ and the mutants need git no more. It never changes a tree and never runs a comma
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 
+from tilth.base.plain_file import read_plain
 from tilth.gate.export import TreeSource
+from tilth.git.command import unshown
 from tilth.sandbox.removal import remove_tree
 
 
@@ -33,6 +36,15 @@ class KeptTrees:
             self._trees.export(tree, place)
             self._kept = tree
         return place
+
+    def read(self, tree: str, path: str) -> bytes | None:
+        """Read a file of a tree; None where no file stands, or a link."""
+        root = self.keep(tree)
+        # A name that is not UTF-8 is known to us by its escaped form.
+        for file in (root / path, root / os.fsdecode(unshown(path))):
+            if file.is_file() and not file.is_symlink():
+                return read_plain(file)
+        return None
 
     def export(self, tree: str, into: Path) -> None:
         """Write every file of a tree below `into`."""

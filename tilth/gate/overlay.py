@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Container, Iterable, Mapping
 from pathlib import Path, PurePosixPath
 
-from tilth.base.foreign_text import BadText
+from tilth.base.errors import BadText
 from tilth.base.plain_file import read_plain
 from tilth.base.values import Value
 from tilth.contract.prd import Plan, Status, Task

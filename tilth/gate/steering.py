@@ -14,6 +14,7 @@ from pathlib import PurePosixPath
 from tilth.gate.globs import fits
 
 TESTS = "tests"
+PYTHON_SUFFIXES = (".py", ".pyi", ".pyw")
 MODULE_SUFFIXES = (".py", ".pyc", ".so", ".pyd")
 
 _WHOLE_FILES = frozenset(

@@ -14,7 +14,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from tilth.base.errors import BadText
-from tilth.base.foreign_text import BadText, read_toml
+from tilth.base.foreign_text import read_toml
 from tilth.config.project import PYPROJECT, TILTH_TOML, NamedValidator
 from tilth.contract.prd import Plan, Status, Task
 from tilth.gate.config_sections import mended

@@ -12,11 +12,13 @@ _LINK = b"120000"
 _MOST_STEPS = 8
 
 
-def links(source: SourceRepo, rev: str, below: str) -> dict[str, str]:
-    """Give the links at or below a path with what they lead to; none that leads out or to all."""
+def links(source: SourceRepo, rev: str, *below: str) -> dict[str, str]:
+    """Give the links, all or those below a path, with what they lead to; none that leads out."""
     with scratch(source.git_dir, source.head) as lent:
         git = lent.git(lent.root)
-        asked = [path for path, (mode, _) in tree_entries(git, rev, below).items() if mode == _LINK]
+        asked = [
+            path for path, (mode, _) in tree_entries(git, rev, *below).items() if mode == _LINK
+        ]
         if not asked:
             return {}
         targets = _targets(git, tree_entries(git, rev))

@@ -145,9 +145,9 @@ class Workspace:
         """Give a file's content in `rev`; None if there is no such file."""
         return trees.read(self.source, rev, path)
 
-    def links(self, rev: str, below: str) -> dict[str, str]:
-        """Give the links at or below a path in `rev`, with the path that each leads to."""
-        return links.links(self.source, rev, below)
+    def links(self, rev: str, *below: str) -> dict[str, str]:
+        """Give the links in `rev`, of all or below a path, with the path that each leads to."""
+        return links.links(self.source, rev, *below)
 
     def attributes(self, tree: str, paths: Iterable[str]) -> Mapping[str, Mapping[str, str]]:
         """Give what git's attributes set for files of a tree."""

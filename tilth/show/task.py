@@ -9,6 +9,7 @@ import os
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from tilth.base.hidden_characters import in_plain_sight
 from tilth.base.safe_text import one_line
 from tilth.base.values import jsonable
 from tilth.contract.case import claimed_in, render_case
@@ -191,7 +192,8 @@ def _put_diff(view: TaskView, page: Page) -> None:
     if diff.text is None:
         return
     page.line()
-    for line in diff.text.removesuffix("\n").split("\n") if diff.text else ["It is empty."]:
+    text = in_plain_sight(view.session.mask.known(diff.text.removesuffix("\n"))) or "It is empty."
+    for line in text.split("\n"):
         page.line(line, _tone(line))
 
 

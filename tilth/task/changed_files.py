@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
@@ -12,6 +13,8 @@ from tilth.base.values import Value
 from tilth.git.changes import path_in_diff
 
 _HEADER = "diff --git "
+# A link that is gone needs none: nothing is led to any more.
+_SAYS_LINK = re.compile(r"(?:new file mode|new mode|index \S+) 120000$")
 # More than the line that sums up what has no line of its own.
 _LONGEST_REST = 200
 
@@ -24,6 +27,7 @@ class ChangedFile(Value):
     removed: int = 0
     binary: bool = False
     counted: bool = True
+    link: bool = False
     start: int
     end: int
 
@@ -140,6 +144,7 @@ def _file(diff: str, start: int, end: int) -> ChangedFile:
         added=sum(line.startswith("+") for line in lines),
         removed=sum(line.startswith("-") for line in lines),
         binary=any(line.startswith("Binary files ") for line in body[:hunks]),
+        link=any(map(_SAYS_LINK.match, body[:hunks])),
         start=start,
         end=end,
     )

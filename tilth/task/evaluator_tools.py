@@ -11,6 +11,7 @@ from functools import cached_property
 from pydantic import Field
 
 from tilth.base.errors import Unreadable
+from tilth.base.hidden_characters import in_plain_sight
 from tilth.base.values import Value, digest
 from tilth.contract.rules import Rules
 from tilth.contract.tool_arguments import read_arguments
@@ -99,7 +100,12 @@ class EvaluatorTools:
         if call.name not in names:
             every = ", ".join([*names, RUN_PROBE.name, SUBMIT_VERDICT.name])
             return ToolOutcome(content=f"there is no such tool: use one of {every}", is_error=True)
-        return self._readers.run(call)
+        outcome = self._readers.run(call)
+        if self._bench.rules < Rules.CHALLENGE:
+            return outcome
+        # A key that is broken over two lines would not be found again.
+        content = in_plain_sight(self._bench.mask.result(outcome.content))
+        return outcome.model_copy(update={"content": content})
 
     def _probe(self, call: ToolCall) -> ToolOutcome:
         try:

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 from tilth.contract.operator_requests import answered_about
+from tilth.contract.rules import Rules
 from tilth.contract.verdict import (
     SUBMIT_VERDICT,
     Decision,
@@ -32,7 +34,7 @@ from tilth.task.bench import Bench
 from tilth.task.briefs import EvaluatorView, block_word, evaluator_message, evaluator_system
 from tilth.task.opening import conventions, seed_test_texts, upstream
 from tilth.task.review_turns import Reading
-from tilth.task.shown_change import ShownChange, shown_change
+from tilth.task.shown_change import ShownChange, led_to, shown_change
 
 ROUND_NOTE = (
     "Not asked of this change. It is round {round} of a task that was done before and that a "
@@ -80,7 +82,17 @@ def open_review(
 def change_of(bench: Bench, attempt: Attempt, tree: str, diff: str) -> ShownChange:
     """Decide what is shown of a change; git is asked for paths that the diff no longer holds."""
     beyond = bench.tree.changes(attempt.base, tree) if is_cut(diff) else ()
-    return shown_change(diff, (change.path for change in beyond))
+    paths = (change.path for change in beyond)
+    if bench.rules < Rules.CHALLENGE:
+        return shown_change(diff, paths)
+    # A key that is broken over two lines would not be found again.
+    return shown_change(bench.mask.result(diff), paths, partial(_led, bench, tree))
+
+
+def _led(bench: Bench, tree: str, path: str) -> str:
+    to = bench.tree.links(tree, path).get(path)
+    content = bench.tree.read(tree, to) if to is not None else None
+    return bench.mask.result(led_to(path, to, content, bench.tree.files(tree)))
 
 
 def review_conversation(

@@ -204,7 +204,7 @@ def test_tabs_of_a_diff_stay_and_hostile_text_does_not_act(
     directory = bench.add("done", bench.submitted(summary=HOSTILE), commit=commit, title=HOSTILE)
     keep(directory, rejection(concern=HOSTILE))
     out, err = shown(bench, capsys)
-    assert "+\techo ␛[31mred" in out
+    assert "+\techo \\x1b[31mred" in out
     for text in (out, err):
         assert "[bold]loud[/bold]" in text
         assert "\x1b" not in text

@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Any
 
 from tilth.base.errors import UnknownSession, UserError
+from tilth.base.hidden_characters import in_plain_sight
 from tilth.config.settings import Settings
 from tilth.log.events import Event
 from tilth.session.catalog import list_sessions, open_to_look
@@ -134,7 +135,7 @@ class Library:
                 "objected": known.objected,
                 "rounds": task_page.rounds(steps),
                 "talk": len(book.of_types(task_page.TALK_TYPES, task_id)),
-                "diff": diff.text or "",
+                "diff": in_plain_sight(found.mask.known(diff.text or "")),
                 "diff_about": diff.about,
             }
 
