@@ -297,3 +297,82 @@ def test_golden_data_that_the_tests_reach_by_a_link_is_named(tmp_path: Path) -> 
     validation = project.tried({"data/golden/g.txt": "0\n"})
     [note] = [note for note in validation.notes if "g.txt" in note]
     assert note.startswith("data/golden/g.txt: it stands beside the tests by the link tests/golden")
+
+
+def test_a_link_in_the_place_of_the_tests_is_not_followed(tmp_path: Path) -> None:
+    project, outside = WarmProject(tmp_path / "p", {SEED: ADD_TEST}), tmp_path / "outside"
+    outside.mkdir()
+    tests = project.workspace.path / "tests"
+    (project.workspace.path / SEED).unlink()
+    tests.rmdir()
+    tests.symlink_to(outside)
+    assert not report(project.tried({"calc.py": WRONG}), "pytest").passed
+    assert list(outside.iterdir()) == []
+
+
+def test_a_configuration_that_leads_out_of_the_repository_is_not_read(tmp_path: Path) -> None:
+    project, outside = WarmProject(tmp_path / "p", {SEED: ADD_TEST}), tmp_path / "pyproject.toml"
+    outside.write_text('[tool.ruff.lint]\nignore = ["F821"]\n')
+    (project.workspace.path / "pyproject.toml").symlink_to(outside)
+    validation = project.tried({"calc.py": "print(nobody)\n" + RIGHT})
+    assert not report(validation, "ruff").passed
+    assert validation.tampered == ("pyproject.toml",)
+
+
+@pytest.mark.parametrize("changed", [{SEED: EASY}, {"conftest.py": "raise SystemExit\n"}])
+def test_what_was_put_right_does_not_make_right_code_fail(
+    changed: dict[str, str], tmp_path: Path
+) -> None:
+    validation = WarmProject(tmp_path / "p", {SEED: ADD_TEST}).tried({"calc.py": RIGHT, **changed})
+    assert validation.passed
+    assert validation.tampered == tuple(changed)
+
+
+def test_nothing_is_left_of_the_export(tmp_path: Path) -> None:
+    project = WarmProject(tmp_path / "p", {SEED: ADD_TEST})
+    project.tried({"calc.py": RIGHT})
+    # The judged tree is kept for the evaluator to look at, and nothing ever ran in it.
+    assert [path.name for path in (project.root / "scratch").iterdir()] == ["judged"]
+    assert not list((project.root / "scratch").rglob("__pycache__"))
+    assert not list(project.workspace.path.rglob("__pycache__"))
+
+
+MANY = """\
+import pytest
+
+import calc
+
+pytest.importorskip("json")
+
+
+@pytest.fixture
+def test_numbers():
+    return 2, 3
+
+
+@pytest.mark.parametrize(("a", "b", "sum"), [(1, 2, 3), (2, 2, 4), (0, 0, 0)])
+def test_add(a, b, sum):
+    assert calc.add(a, b) == sum
+
+
+@pytest.mark.skip(reason="a literal skip")
+def test_later():
+    raise AssertionError
+
+
+@pytest.mark.xfail(reason="known")
+def test_known():
+    raise AssertionError
+
+
+class TestMore:
+    def test_with_a_fixture(self, test_numbers):
+        assert calc.add(*test_numbers) == 5
+"""
+
+
+def test_pytest_counts_its_tests_by_kind(tmp_path: Path) -> None:
+    shown = report(WarmProject(tmp_path / "p", {SEED: MANY}).tried({"calc.py": RIGHT}), "pytest")
+    assert shown.passed, shown.output
+    counted = {"collected": 6, "passed": 4, "skipped": 1, "xfailed": 1}
+    assert shown.tests == {"deselected": 0, "failed": 0, "errors": 0, **counted}
