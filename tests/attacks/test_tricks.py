@@ -30,6 +30,7 @@ OWN = {CODE, "evil.py"}
 NOT_YET = frozenset(
     {
         "changes the context of decimals",
+        "changes what a test compares with",
         "ends a line where only Python sees it",
         "hides what it broke in what tests elsewhere stand on",
         "knows from the gate's table which answer is true",
@@ -40,6 +41,8 @@ NOT_YET = frozenset(
         "replaces a module in the conftest",
         "replaces a reader of the standard library",
         "replaces an instance in the standard library",
+        "rewrites a helper before it is read",
+        "rewrites the data that tests read",
         "runs what a link leads to",
         "works out from the request which tests are to be red",
         "writes code far to the right",

@@ -1,7 +1,7 @@
 """The table of tricks as data: what a worker changes, what becomes of it, and its honest twin.
 
-A file of `tests/attacks/tricks/` holds some classes of them. A line that begins with `=== ` begins a
-row and is the row: `=== outcome: what is said | name | honest twin`. Below it stands the text of
+A file of `tests/attacks/tricks/` holds some classes of them. A line that begins with `=== ` begins
+a row and is the row: `=== outcome: what is said | name | honest twin`. Below it stands the text of
 `calc.py`, and after each `--- path` that of another file, `--- path (deleted)` or a link,
 `--- path -> target`. The row `=== base | class | may_change` begins a class with its project,
 `=== twin | name` is honest work on it. Signs that editors change are written as `<FF>`, `<CR>`,

@@ -15,61 +15,6 @@ from tilth.gate.findings import Validation
 from tilth.sandbox.confinement import Access
 
 EASY = "def test_add():\n    pass\n\n\ndef test_add_of_negatives():\n    pass\n"
-OTHER = "tests/test_t002_other.py"
-OTHER_TEST = "from calc import add\n\n\ndef test_zero():\n    assert add(0, 1) == 1\n"
-WRITES = f"""\
-import pathlib
-
-here = pathlib.Path(__file__).parent
-for name in ("{SEED}", "tests/helper.py"):
-    try:
-        (here / name).write_text({EASY!r})
-    except OSError:
-        pass
-"""
-SWAPS = f"""\
-import os
-import pathlib
-
-here = pathlib.Path(__file__).parent
-try:
-    os.rename(here / "tests", here / "gone")
-    (here / "tests").mkdir()
-    (here / "{SEED}").write_text({EASY!r})
-except OSError:
-    pass
-"""
-PLANTS = f"""\
-import importlib.util
-import pathlib
-
-from _pytest.assertion import rewrite
-
-seed = pathlib.Path(__file__).parent / "{SEED}"
-code = compile({EASY!r}, str(seed), "exec")
-folder = seed.parent / "__pycache__"
-folder.mkdir(exist_ok=True)
-with (folder / (seed.stem + rewrite.PYC_TAIL)).open("wb") as file:
-    rewrite._write_pyc_fp(file, importlib.util.source_hash(seed.read_bytes()), code)
-"""
-POISONS = f"""\
-import sys
-import types
-
-easy = types.ModuleType("test_t001_add")
-easy.__file__ = __file__.replace("calc.py", "{SEED}")
-exec(compile({EASY!r}, easy.__file__, "exec"), easy.__dict__)
-sys.modules["test_t001_add"] = easy
-"""
-# On the base conftest.py imports the product, so that its code runs before the tests are read.
-BASE = {
-    SEED: ADD_TEST,
-    OTHER: OTHER_TEST,
-    "calc.py": "x = 1\n",
-    "conftest.py": "import calc\n",
-    "tests/helper.py": "FIVE = 5\n",
-}
-TRICKS = {"rewrites": WRITES, "moves away": SWAPS, "plants bytecode for": PLANTS}
 
 
 def walled(project: Project) -> Validation:
@@ -77,52 +22,6 @@ def walled(project: Project) -> Validation:
     return project.validate(
         confinement=wall, access=Access(readable=(Path(sys.prefix), Path(sys.base_prefix)))
     )
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> Project:
-    return Project(tmp_path / "p", BASE, task(), task(2, Status.DONE))
-
-
-@pytest.mark.parametrize("trick", [*TRICKS, "poisons the modules of"])
-@pytest.mark.parametrize("wall", ["bubblewrap", "none"])
-def test_wrong_code_stays_red_if_it(trick: str, wall: str, project: Project) -> None:
-    code = {**TRICKS, "poisons the modules of": POISONS}[trick]
-    project.write({"calc.py": f"{code}\n{WRONG}"})
-    validation = walled(project) if wall == "bubblewrap" else project.validate()
-    output = report(validation, "pytest").output
-    seen = (f"{SEED}::test_add: failed", f"the code of {SEED}::test_add", f"steer them: {SEED}")
-    assert any(words in output for words in seen), output
-
-
-def test_the_first_test_cannot_rewrite_the_second(tmp_path: Path) -> None:
-    # Collected first, it changes the file of the other before that one is read.
-    first = f"import evil\n\n{OTHER_TEST}"
-    files = {**BASE, "conftest.py": "", OTHER: ADD_TEST, SEED: first, "evil.py": "x = 1\n"}
-    project = Project(tmp_path / "p", files, task(), task(2, Status.DONE))
-    evil = WRITES.replace(SEED, OTHER)
-    wrong = "def add(a, b):\n    return 1\n"
-    project.write({"evil.py": evil, "calc.py": wrong})
-    assert "test_t002_other.py::test_add: failed" in report(walled(project), "pytest").output
-
-
-@pytest.mark.parametrize("trick", TRICKS)
-def test_right_code_that_tries_is_still_measured(trick: str, project: Project) -> None:
-    project.write({"calc.py": f"{TRICKS[trick]}\n{RIGHT}"})
-    counts = report(walled(project), "pytest").tests
-    assert counts is not None
-    assert counts["passed"] == 3
-
-
-def test_a_change_that_is_undone_is_seen_without_a_wall(project: Project) -> None:
-    undone = (
-        "import pathlib\n\nfile = pathlib.Path(__file__).parent / 'tests' / 'helper.py'\n"
-        "text = file.read_text()\nfile.write_text('FIVE = 0\\n')\nfile.write_text(text)\n"
-    )
-    project.write({"calc.py": f"{undone}\n{RIGHT}"})
-    found = report(project.validate(), "pytest")
-    assert not found.passed
-    assert "changed files that steer them: tests/helper.py" in found.output
 
 
 def test_tests_may_write_beside_themselves(tmp_path: Path) -> None:
@@ -158,20 +57,6 @@ SUPPORT = {
     "tests/test_own.py": "def test_own():\n    pass\n",
     "calc.py": "x = 1\n",
 }
-WEAKER = {
-    "a helper": {"tests/helper.py": "def same(a, b):\n    return True\n"},
-    "golden data": {"tests/data/sums.json": '{"2+3": 0}\n'},
-}
-
-
-@pytest.mark.parametrize("what", WEAKER)
-def test_support_files_of_the_base_are_what_acceptance_tests_see(what: str, tmp_path: Path) -> None:
-    project = WarmProject(tmp_path / "p", SUPPORT)
-    [path] = WEAKER[what]
-    validation = project.tried({**WEAKER[what], "calc.py": WRONG})
-    assert not report(validation, "pytest").passed
-    assert any(note.startswith(f"{path}: it stands beside the tests") for note in validation.notes)
-    assert path in validation.render()
 
 
 def test_a_support_file_that_was_deleted_is_back_for_the_acceptance_tests(tmp_path: Path) -> None:
@@ -188,44 +73,6 @@ def test_a_seed_file_without_a_test_is_a_failure(tmp_path: Path) -> None:
     found = report(project.tried({"calc.py": RIGHT}), "pytest")
     assert not found.passed
     assert f"{done}: holds no test" in found.output
-
-
-FORGES = {
-    "swaps the maker of reports for one call": (
-        "from _pytest import reports\n\n"
-        "made = vars(reports.TestReport)['from_item_and_call']\n\n\n"
-        "def fake(cls, item, call):\n    reports.TestReport.from_item_and_call = made\n"
-        "    call.excinfo = None\n"
-        "    return reports.TestReport.from_item_and_call(item, call)\n\n\n"
-        "def add(a, b):\n    reports.TestReport.from_item_and_call = classmethod(fake)\n"
-        "    return 0\n"
-    ),
-    "changes what a test compares with": (
-        "import math\n\n\ndef add(a, b):\n    math.isclose = lambda *a, **k: True\n    return 0\n"
-    ),
-}
-
-
-@pytest.mark.parametrize("trick", FORGES)
-def test_parts_that_were_swapped_in_a_test_are_named(trick: str, tmp_path: Path) -> None:
-    seed = "import math\n\nfrom calc import add\n\n\ndef test_add():\n"
-    seed += "    total = add(2, 3)\n    assert math.isclose(total, 5)\n"
-    found = report(
-        Project(tmp_path / "p", {SEED: seed}).tried({"calc.py": FORGES[trick]}), "pytest"
-    )
-    assert not found.passed
-    assert "the project replaced what its tests rely on" in found.output
-
-
-def test_a_test_that_patches_for_itself_is_no_forgery(tmp_path: Path) -> None:
-    seed = (
-        "import math\nfrom unittest import mock\n\nfrom calc import add\n\n\n"
-        "def test_add(monkeypatch):\n    monkeypatch.setattr(math, 'isclose', lambda a, b: True)\n"
-        "    with mock.patch('calc.add', return_value=7):\n        pass\n"
-        "    assert math.isclose(add(2, 3), 9)\n\n\ndef test_more():\n    assert add(1, 1) == 2\n"
-    )
-    validation = WarmProject(tmp_path / "p", {SEED: seed}).tried({"calc.py": RIGHT})
-    assert validation.passed, validation.render()
 
 
 SHADOWS = {
