@@ -1,13 +1,15 @@
-"""Fake green: no trick of a hostile worker makes wrong work pass for right."""
+"""Fake green through the whole program: no trick makes wrong work pass for right.
+
+What files and code alone can try is played on the gate by `test_tricks.py`.
+"""
 
 from __future__ import annotations
 
 import re
 
 import pytest
-from support.fake_green import AROUND, JUDGED, LOOK_AWAY, MENDING, RESTORED, SHOWN
+from support.fake_green import AROUND, CODE, JUDGED, MENDING, RESTORED, SHOWN
 from support.flow_site import git
-from support.hostile_code import CODE
 from support.hostile_session import RIGHT, SEED, WRONG, Played, Round, Told, Trick, play
 
 BREAKS = "def add(a, b):\n    return 0\n\n\ndef double(a):\n    return 2 * a\n"
@@ -16,7 +18,6 @@ FIRST = {
     **{f"code {name}": Round((), code) for name, (code, _) in CODE.items()},
     "around": Round(tuple(AROUND.values())),
     "mending": Round(tuple(MENDING.values())),
-    "look away": Round(tuple(LOOK_AWAY.values()), RIGHT),
     "nothing": Round((), None),
     "nested": Round((Trick(("git init -q vendored && touch vendored/x",)),), RIGHT),
     "submodule": Round(
@@ -79,20 +80,6 @@ def test_wrong_code_is_tested_as_it_was_handed_in_by_a_worker_that(
 ) -> None:
     # Had any of them worked, not both tests would have run and failed.
     refused(played.told["around" if name in AROUND else "mending"])
-
-
-@pytest.mark.parametrize("name", LOOK_AWAY)
-def test_ruff_does_not_look_away(name: str, played: Played) -> None:
-    told = played.told["look away"]
-    (hidden,) = [
-        path
-        for step in LOOK_AWAY[name].steps
-        if not isinstance(step, str)
-        for path in step
-        if path.endswith(".py")
-    ]
-    assert not told.reports["ruff"]["passed"]
-    assert f"{hidden}:1:8: F401" in told.content
 
 
 @pytest.mark.parametrize("name", SHOWN)

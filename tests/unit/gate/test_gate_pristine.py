@@ -15,61 +15,6 @@ from tilth.gate.findings import Validation
 from tilth.sandbox.confinement import Access
 
 EASY = "def test_add():\n    pass\n\n\ndef test_add_of_negatives():\n    pass\n"
-OTHER = "tests/test_t002_other.py"
-OTHER_TEST = "from calc import add\n\n\ndef test_zero():\n    assert add(0, 1) == 1\n"
-WRITES = f"""\
-import pathlib
-
-here = pathlib.Path(__file__).parent
-for name in ("{SEED}", "tests/helper.py"):
-    try:
-        (here / name).write_text({EASY!r})
-    except OSError:
-        pass
-"""
-SWAPS = f"""\
-import os
-import pathlib
-
-here = pathlib.Path(__file__).parent
-try:
-    os.rename(here / "tests", here / "gone")
-    (here / "tests").mkdir()
-    (here / "{SEED}").write_text({EASY!r})
-except OSError:
-    pass
-"""
-PLANTS = f"""\
-import importlib.util
-import pathlib
-
-from _pytest.assertion import rewrite
-
-seed = pathlib.Path(__file__).parent / "{SEED}"
-code = compile({EASY!r}, str(seed), "exec")
-folder = seed.parent / "__pycache__"
-folder.mkdir(exist_ok=True)
-with (folder / (seed.stem + rewrite.PYC_TAIL)).open("wb") as file:
-    rewrite._write_pyc_fp(file, importlib.util.source_hash(seed.read_bytes()), code)
-"""
-POISONS = f"""\
-import sys
-import types
-
-easy = types.ModuleType("test_t001_add")
-easy.__file__ = __file__.replace("calc.py", "{SEED}")
-exec(compile({EASY!r}, easy.__file__, "exec"), easy.__dict__)
-sys.modules["test_t001_add"] = easy
-"""
-# On the base conftest.py imports the product, so that its code runs before the tests are read.
-BASE = {
-    SEED: ADD_TEST,
-    OTHER: OTHER_TEST,
-    "calc.py": "x = 1\n",
-    "conftest.py": "import calc\n",
-    "tests/helper.py": "FIVE = 5\n",
-}
-TRICKS = {"rewrites": WRITES, "moves away": SWAPS, "plants bytecode for": PLANTS}
 
 
 def walled(project: Project) -> Validation:
@@ -77,34 +22,6 @@ def walled(project: Project) -> Validation:
     return project.validate(
         confinement=wall, access=Access(readable=(Path(sys.prefix), Path(sys.base_prefix)))
     )
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> Project:
-    return Project(tmp_path / "p", BASE, task(), task(2, Status.DONE))
-
-
-# As wrong as can be without a red test of the task that is done.
-NEARLY = "def add(a, b):\n    return 1\n"
-
-
-@pytest.mark.parametrize("trick", [*TRICKS, "poisons the modules of"])
-@pytest.mark.parametrize("wall", ["bubblewrap", "none"])
-def test_wrong_code_stays_red_if_it(trick: str, wall: str, project: Project) -> None:
-    code = {**TRICKS, "poisons the modules of": POISONS}[trick]
-    project.write({"calc.py": f"{code}\n{NEARLY}"})
-    validation = walled(project) if wall == "bubblewrap" else project.validate()
-    assert not report(validation, "pytest").passed
-    assert SEED in report(validation, "pytest").output
-
-
-def test_the_first_test_cannot_rewrite_the_second(tmp_path: Path) -> None:
-    # Collected first, it changes the file of the other before that one is read.
-    first = f"import evil\n\n{OTHER_TEST}"
-    files = {**BASE, "conftest.py": "", OTHER: ADD_TEST, SEED: first, "evil.py": "x = 1\n"}
-    project = Project(tmp_path / "p", {**files, "calc.py": RIGHT}, task(), task(2, Status.DONE))
-    project.write({"evil.py": WRITES.replace(SEED, OTHER), "calc.py": NEARLY})
-    assert "test_t002_other.py::test_add stays green" in walled(project).render()
 
 
 def test_tests_may_write_beside_themselves(tmp_path: Path) -> None:
@@ -140,23 +57,6 @@ SUPPORT = {
     "tests/test_own.py": "def test_own():\n    pass\n",
     "calc.py": "x = 1\n",
 }
-WEAKER = {
-    "a helper": {"tests/helper.py": "def same(a, b):\n    return True\n"},
-    "golden data": {"tests/data/sums.json": '{"2+3": 0}\n'},
-}
-
-
-@pytest.mark.parametrize("what", WEAKER)
-def test_support_files_of_the_base_are_what_acceptance_tests_see(what: str, tmp_path: Path) -> None:
-    project = WarmProject(tmp_path / "p", SUPPORT)
-    [path] = WEAKER[what]
-    validation = project.tried({**WEAKER[what], "calc.py": WRONG})
-    assert not report(validation, "pytest").passed
-    assert any(
-        note.startswith(f"{path}: tests stand on it and it was changed")
-        for note in validation.notes
-    )
-    assert path in validation.render()
 
 
 def test_a_support_file_that_was_deleted_is_back_for_the_acceptance_tests(tmp_path: Path) -> None:
@@ -173,17 +73,6 @@ def test_a_seed_file_without_a_test_is_a_failure(tmp_path: Path) -> None:
     found = report(project.tried({"calc.py": RIGHT}), "pytest")
     assert not found.passed
     assert f"{done}: holds no test" in found.output
-
-
-def test_a_test_that_patches_for_itself_is_no_forgery(tmp_path: Path) -> None:
-    seed = (
-        "import math\nfrom unittest import mock\n\nfrom calc import add\n\n\n"
-        "def test_add(monkeypatch):\n    monkeypatch.setattr(math, 'isclose', lambda a, b: True)\n"
-        "    with mock.patch('calc.add', return_value=7):\n        pass\n"
-        "    assert math.isclose(add(2, 3), 9)\n\n\ndef test_more():\n    assert add(1, 1) == 2\n"
-    )
-    validation = WarmProject(tmp_path / "p", {SEED: seed}).tried({"calc.py": RIGHT})
-    assert validation.passed, validation.render()
 
 
 SHADOWS = {
@@ -268,3 +157,82 @@ def test_golden_data_that_the_tests_read_elsewhere_is_the_bases(how: str, tmp_pa
     [note] = [note for note in validation.notes if "g.txt" in note]
     assert note.startswith("data/golden/g.txt: tests stand on it and it was changed; acceptance")
     assert not report(validation, "pytest").passed
+
+
+def test_a_link_in_the_place_of_the_tests_is_not_followed(tmp_path: Path) -> None:
+    project, outside = WarmProject(tmp_path / "p", {SEED: ADD_TEST}), tmp_path / "outside"
+    outside.mkdir()
+    tests = project.workspace.path / "tests"
+    (project.workspace.path / SEED).unlink()
+    tests.rmdir()
+    tests.symlink_to(outside)
+    assert not report(project.tried({"calc.py": WRONG}), "pytest").passed
+    assert list(outside.iterdir()) == []
+
+
+def test_a_configuration_that_leads_out_of_the_repository_is_not_read(tmp_path: Path) -> None:
+    project, outside = WarmProject(tmp_path / "p", {SEED: ADD_TEST}), tmp_path / "pyproject.toml"
+    outside.write_text('[tool.ruff.lint]\nignore = ["F821"]\n')
+    (project.workspace.path / "pyproject.toml").symlink_to(outside)
+    validation = project.tried({"calc.py": "print(nobody)\n" + RIGHT})
+    assert not report(validation, "ruff").passed
+    assert validation.tampered == ("pyproject.toml",)
+
+
+@pytest.mark.parametrize("changed", [{SEED: EASY}, {"conftest.py": "raise SystemExit\n"}])
+def test_what_was_put_right_does_not_make_right_code_fail(
+    changed: dict[str, str], tmp_path: Path
+) -> None:
+    validation = WarmProject(tmp_path / "p", {SEED: ADD_TEST}).tried({"calc.py": RIGHT, **changed})
+    assert validation.passed
+    assert validation.tampered == tuple(changed)
+
+
+def test_nothing_is_left_of_the_export(tmp_path: Path) -> None:
+    project = WarmProject(tmp_path / "p", {SEED: ADD_TEST})
+    project.tried({"calc.py": RIGHT})
+    # The judged tree is kept for the evaluator to look at, and nothing ever ran in it.
+    assert [path.name for path in (project.root / "scratch").iterdir()] == ["judged"]
+    assert not list((project.root / "scratch").rglob("__pycache__"))
+    assert not list(project.workspace.path.rglob("__pycache__"))
+
+
+MANY = """\
+import pytest
+
+import calc
+
+pytest.importorskip("json")
+
+
+@pytest.fixture
+def test_numbers():
+    return 2, 3
+
+
+@pytest.mark.parametrize(("a", "b", "sum"), [(1, 2, 3), (2, 2, 4), (0, 0, 0)])
+def test_add(a, b, sum):
+    assert calc.add(a, b) == sum
+
+
+@pytest.mark.skip(reason="a literal skip")
+def test_later():
+    raise AssertionError
+
+
+@pytest.mark.xfail(reason="known")
+def test_known():
+    raise AssertionError
+
+
+class TestMore:
+    def test_with_a_fixture(self, test_numbers):
+        assert calc.add(*test_numbers) == 5
+"""
+
+
+def test_pytest_counts_its_tests_by_kind(tmp_path: Path) -> None:
+    shown = report(WarmProject(tmp_path / "p", {SEED: MANY}).tried({"calc.py": RIGHT}), "pytest")
+    assert shown.passed, shown.output
+    counted = {"collected": 6, "passed": 4, "skipped": 1, "xfailed": 1}
+    assert shown.tests == {"deselected": 0, "failed": 0, "errors": 0, **counted}

@@ -6,7 +6,8 @@ import tomllib
 
 import pytest
 
-from tilth.gate.config_sections import BadText, mended
+from tilth.base.errors import BadText
+from tilth.gate.config_sections import mended
 from tilth.gate.pytest_config import pytest_setup
 from tilth.gate.steering import Steers, is_beside_tests, is_test_file, makes_package, steers
 
