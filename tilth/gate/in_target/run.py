@@ -20,7 +20,7 @@ import types
 from typing import TYPE_CHECKING, Any
 
 from . import seed_reading
-from .expectations import TABLE
+from .expected import TABLE, Expected
 
 if TYPE_CHECKING:
     import pytest
@@ -148,33 +148,6 @@ def _moved(entry: str, root: str, stands_for: list[str]) -> str:
 
 def _is_inside(path: str, place: str) -> bool:
     return path == place or path.startswith(place.rstrip(os.sep) + os.sep)
-
-
-class Expected:
-    """Give the value of an expectation to the test that runs; to whoever else asks, its default."""
-
-    def __init__(self, defaults: dict[str, str], tests: dict[str, dict[str, str]]) -> None:
-        self._defaults = defaults
-        self._tests = tests
-        self._values: dict[str, Any] = {}
-        self._current: dict[str, str] = {}
-
-    def __getitem__(self, number: int) -> Any:
-        text = self._current.get(str(number)) or self._defaults[str(number)]
-        if text not in self._values:
-            value = eval(text, {"Unexpected": Unexpected})  # noqa: S307 (a literal of the test's own)
-            if isinstance(value, (list, dict, set, tuple)):
-                return value  # made anew each time, as the literal would be
-            self._values[text] = value
-        return self._values[text]
-
-    def enter(self, test: str) -> None:
-        """Let a test begin."""
-        self._current = self._tests.get(test, {})
-
-
-class Unexpected(Warning):
-    """Be what nobody raises."""
 
 
 class Recorder:
