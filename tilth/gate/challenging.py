@@ -47,6 +47,9 @@ _PATIENCE_S, _PATIENCE = 5, 5
 _MOST_AGAIN = 12
 _MOST_TRIES = 2
 
+# What tests use without naming it.
+_ALWAYS_USED = ("__init__.py", "conftest.py")
+
 _Ran = tuple[Pattern, PytestRun | None]
 
 
@@ -239,7 +242,7 @@ def _texts(proof: Proof, files: Collection[str]) -> dict[str, bytes]:
         for path in proof.trees.base_files
         if path.endswith(".py") and path not in own and path.rpartition("/")[0] in places
         if not proof.seeds.is_any(path)
-        if PurePosixPath(path).stem.encode() in words and PurePosixPath(path).stem != "conftest"
+        if PurePosixPath(path).stem.encode() in words or PurePosixPath(path).name in _ALWAYS_USED
     ]
     beside = {path: proof.trees.read_base(path) for path in helpers}
     changed = {change.path for change in proof.trees.changes} - {*proof.overlay.support}
