@@ -13,6 +13,7 @@ import gc
 import glob
 import json
 import os
+import shutil
 import signal
 import site
 import sys
@@ -36,8 +37,7 @@ def main() -> None:
     gc.disable()
     request = _take_request(sys.argv[1])
     sys.argv[:] = ["pytest"]
-    # No bytecode that stands in the export is read, and none is written into it.
-    sys.pycache_prefix = request["bytecode"]
+    _drop_bytecode(request["root"])
     plugins = _plugin_options(request["blocked"])
     record: dict[str, Any]
     try:
@@ -69,6 +69,13 @@ def _take_request(path: str) -> dict[str, Any]:
         request: dict[str, Any] = json.load(file)
     os.unlink(path)
     return request
+
+
+def _drop_bytecode(root: str) -> None:
+    """Let nothing in the export be read but its sources; what is installed keeps its own."""
+    for place, directories, _ in os.walk(root):
+        if "__pycache__" in directories:
+            shutil.rmtree(os.path.join(place, "__pycache__"), ignore_errors=True)
 
 
 def _content(root: str, path: str) -> bytes:
