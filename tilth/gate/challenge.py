@@ -14,7 +14,7 @@ from random import Random
 
 from tilth.base.values import Value
 from tilth.gate.challenged import ChallengeRun
-from tilth.gate.in_target.falsehoods import falsified, random_of
+from tilth.gate.in_target.falsehoods import other, random_of
 from tilth.gate.in_target.run import keyed
 from tilth.gate.passing import PytestRun
 
@@ -22,13 +22,6 @@ from tilth.gate.passing import PytestRun
 _ODDS = 16
 _MOST_ALONE = 2
 _MOST_TEXT = 80
-
-
-class Site(Value):
-    """Hold one literal as it stands in a file, and how it is made false where it is expected."""
-
-    true: str
-    kind: str = ""
 
 
 class FunctionSites(Value):
@@ -43,13 +36,8 @@ class Expectations(Value):
     """Hold what test files expect: the files with every literal handed in, and the literals."""
 
     texts: Mapping[str, str] = {}
-    sites: tuple[Site, ...] = ()
+    literals: tuple[str, ...] = ()
     functions: Mapping[str, FunctionSites] = {}
-
-    @classmethod
-    def read(cls, answer: str | bytes) -> Expectations:
-        """Give what a reading of the files has written."""
-        return cls.model_validate_json(answer)
 
     def files(self) -> dict[str, bytes]:
         """Give the files with every expectation looked up."""
@@ -157,20 +145,19 @@ def tables(
     for unit in units:
         chosen = pattern.false.get(unit.key, Falsified())
         own = {
-            str(n): falsehood(expected, n, rule) if n in chosen.sites else expected.sites[n].true
+            str(n): falsehood(expected, n, rule) if n in chosen.sites else expected.literals[n]
             for n in unit.sites
         }
         tests[unit.key] = {"own": own, "rest": chosen.more}
     owned = {number for unit in units for number in unit.sites}
-    literals = [None if n in owned else site.true for n, site in enumerate(expected.sites)]
+    literals = [None if n in owned else text for n, text in enumerate(expected.literals)]
     return {"rule": rule, "literals": literals, "tests": tests}
 
 
 def falsehood(expected: Expectations, number: int, rule: str) -> str:
     """Give the false value of a literal."""
-    site = expected.sites[number]
-    value = ast.literal_eval(site.true)
-    return repr(falsified(site.kind, value, random_of(rule, str(number))))
+    true = ast.literal_eval(expected.literals[number])
+    return repr(other(true, random_of(rule, str(number))))
 
 
 class Outcome(Value):
@@ -243,7 +230,7 @@ def blind_words(unit: Unit, number: int | None, expected: Expectations, rule: st
     made = "what it expects was made false"
     if number is not None:
         false = _short(falsehood(expected, number, rule))
-        made = f"{_short(expected.sites[number].true)} was made {false}"
+        made = f"{_short(expected.literals[number])} was made {false}"
     return f"{unit.node} stays green although {made}: its result does not come from the code"
 
 

@@ -36,26 +36,13 @@ if TYPE_CHECKING:
     from .test_source import Edit, Function
 
 _UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError, LookupError)
-# How the two sides of a comparison are made false; what denies has none that would make it false.
-_KINDS: dict[type[ast.cmpop], tuple[str, str]] = {
-    ast.Eq: ("value", "value"),
-    ast.Is: ("value", "value"),
-    ast.In: ("absent", "within"),
-    ast.Lt: ("above", "below"),
-    ast.LtE: ("above", "below"),
-    ast.Gt: ("below", "above"),
-    ast.GtE: ("below", "above"),
-}
-# What assertions that are called compare by; the others are negated as a whole.
-_LIKE: dict[str, type[ast.cmpop]] = {
-    "equal": ast.Eq,
-    "equals": ast.Eq,
-    "in": ast.In,
-    "is": ast.Is,
-    "less": ast.Lt,
-    "lessequal": ast.LtE,
-    "greater": ast.Gt,
-    "greaterequal": ast.GtE,
+# How a side of a comparison is made false; what denies has none that would make it false.
+_ORDER = (ast.In, ast.Lt, ast.LtE, ast.Gt, ast.GtE)
+_KINDS = {ast.Eq: "value", ast.Is: "value", **dict.fromkeys(_ORDER, "unlike")}
+# The same of assertions that are called; the others are negated as a whole.
+_CALLED = {
+    **dict.fromkeys(("equal", "equals", "is"), "value"),
+    **dict.fromkeys(("in", "less", "lessequal", "greater", "greaterequal"), "unlike"),
 }
 
 
@@ -72,14 +59,13 @@ def main() -> None:
 def read(files: dict[str, bytes]) -> dict[str, Any]:
     """Give the rewritten files, the literals in them, and by its node what a function expects.
 
-    A literal says what is true there and how it is made false. A file that cannot be read or
-    rewritten is left out.
+    A file that cannot be read or rewritten is left out.
     """
     finders = list(_finders(files))
     names = {name for finder in finders for node in finder.expected for name in names_in(node)}
     trees = [finder.source.tree for finder in finders]
     texts: dict[str, str] = {}
-    literals: list[dict[str, str]] = []
+    literals: list[str] = []
     functions: dict[str, dict[str, Any]] = {}
     for finder, values in zip(finders, behind(trees, names)):  # noqa: B905 (Python 3.8)
         path = finder.source.path
@@ -89,7 +75,7 @@ def read(files: dict[str, bytes]) -> dict[str, Any]:
             literals += own.literals
             for name, (node, marks) in finder.source.functions.items():
                 functions[f"{path}::{name}"] = own.of(node, marks)
-    return {"texts": texts, "sites": literals, "functions": functions}
+    return {"texts": texts, "literals": literals, "functions": functions}
 
 
 def _finders(files: dict[str, bytes]) -> Iterator[_Finder]:
@@ -104,7 +90,7 @@ def _finders(files: dict[str, bytes]) -> Iterator[_Finder]:
 
 
 class _Finder(ast.NodeVisitor):
-    """Find the expectations of a file: literals, with how they are made false, and what to wrap.
+    """Find the expectations of a file: literals that are compared, and by its kind what to wrap.
 
     `expected` are all expressions that say what is expected; `defined` are the functions of the
     files that are read, whose own assertions are found where they stand.
@@ -113,7 +99,7 @@ class _Finder(ast.NodeVisitor):
     def __init__(self, source: TestSource, defined: set[str]) -> None:
         self.source = source
         self.expected: list[ast.expr] = []
-        self.literals: dict[ast.expr, str] = {}
+        self.literals: list[ast.expr] = []
         self.wrapped: dict[ast.expr, str] = {}
         self._defined = defined
         self.visit(source.tree)
@@ -128,7 +114,7 @@ class _Finder(ast.NodeVisitor):
 
     def visit_ExceptHandler(self, node: ast.ExceptHandler) -> None:
         if node.type is not None:
-            self._wrap(node.type, "instead")
+            self._wrap(node.type, "error")
         for statement in node.body:
             self.visit(statement)
 
@@ -139,7 +125,7 @@ class _Finder(ast.NodeVisitor):
             *(w.value for w in call.keywords if w.arg == "expected_exception"),
         ]
         if errors and ("raises" in name or "warns" in name):
-            self._wrap(errors[0], "instead")
+            self._wrap(errors[0], "error")
             self.expected += [*call.args[1:], *(word.value for word in call.keywords)]
         elif name.startswith("assert") and name_of(call) not in {*self._defined, "AssertionError"}:
             self._assertion(call, name[len("assert") :])
@@ -147,42 +133,39 @@ class _Finder(ast.NodeVisitor):
             self.generic_visit(call)
 
     def _assertion(self, call: ast.Call, name: str) -> None:
-        values = [*call.args, *(word.value for word in call.keywords)]
-        like = _LIKE.get(name) or (ast.Eq if name.endswith("equal") else None)
-        if len(call.args) >= 2 and like is not None and not name.startswith(("not", "almost")):
-            self._pair(like, *call.args[:2])
+        is_equal = name.endswith("equal") and not name.startswith(("not", "almost"))
+        kind = _CALLED.get(name, "value" if is_equal else None)
+        if kind is not None and len(call.args) >= 2:
+            self._pair(call.args[0], call.args[1], kind)
         elif call.args and name in ("", "true"):
             self._condition(call.args[0])
         else:
             self._wrap(call.func, "call")
-            self.expected += values
+            self.expected += [*call.args, *(word.value for word in call.keywords)]
 
     def _condition(self, test: ast.expr) -> None:
         if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
             for value in test.values:
                 self._condition(value)
-        elif isinstance(test, ast.Compare) and any(type(op) in _KINDS for op in test.ops):
+        elif isinstance(test, ast.Compare) and any(type(each) in _KINDS for each in test.ops):
             operands = [test.left, *test.comparators]
             for operator, left, right in zip(test.ops, operands, operands[1:]):  # noqa: B905 (Python 3.8)
-                self._pair(type(operator), left, right)
+                if type(operator) in _KINDS:
+                    self._pair(left, right, _KINDS[type(operator)])
         else:
             self._wrap(test, "truth")
 
-    def _pair(self, operator: type[ast.cmpop], left: ast.expr, right: ast.expr) -> None:
+    def _pair(self, left: ast.expr, right: ast.expr, kind: str) -> None:
         """Take what one comparison expects: a literal, else what stands where it mostly does."""
-        if operator not in _KINDS:
-            return
-        usual = 0 if operator is ast.In else 1
-        sides = (left, right)
-        side = usual if is_literal(sides[usual]) or not is_literal(sides[1 - usual]) else 1 - usual
-        self._wrap(sides[side], _KINDS[operator][side])
+        self._wrap(left if is_literal(left) and not is_literal(right) else right, kind)
 
     def _wrap(self, node: ast.expr, kind: str) -> None:
         node = node.value if isinstance(node, ast.Starred) else node
         self.expected.append(node)
-        kinds = self.literals if is_literal(node) else self.wrapped
-        if not isinstance(node, (ast.Yield, ast.YieldFrom)):
-            kinds.setdefault(node, kind)
+        if kind == "value" and is_literal(node):
+            self.literals.append(node)
+        elif not isinstance(node, (ast.Yield, ast.YieldFrom)):
+            self.wrapped.setdefault(node, kind)
 
 
 def _fails(statement: ast.stmt) -> bool:
@@ -198,19 +181,16 @@ class _Rewriting:
         self._finder = finder
         self._first = first
         hidden = [leaf for node in seen for leaf in leaves(node)]
+        self._own = set(finder.literals)
         self._nodes = [*dict.fromkeys([*finder.literals, *hidden])]
-        self.literals = [
-            {"true": repr(ast.literal_eval(node)), "kind": finder.literals.get(node, "")}
-            for node in self._nodes
-        ]
+        self.literals = [repr(ast.literal_eval(node)) for node in self._nodes]
 
     def text(self) -> bytes:
         """Give the file with every expectation looked up."""
         edits: list[Edit] = []
         for number, node in enumerate(self._nodes, self._first):
-            kind = self._finder.literals.get(node)
-            look = f'{TABLE}.own({number}, "{kind}")' if kind else f"{TABLE}[{number}]"
-            edits += replacing(node, look)
+            look = f".own({number})" if node in self._own else f"[{number}]"
+            edits += replacing(node, TABLE + look)
         for node, kind in self._finder.wrapped.items():
             look = f"{TABLE}.call(" if kind == "call" else f'{TABLE}.of("{kind}", '
             edits += wrapping(node, look)

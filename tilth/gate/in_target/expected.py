@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .falsehoods import falsified, random_of
+from .falsehoods import Unexpected, Unlike, other, random_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,20 +42,24 @@ class Expected:
         """Give a literal that may be expected somewhere."""
         return self._value(self._literals[number] or "None")
 
-    def own(self, number: int, kind: str) -> Any:
-        """Give a literal that stands in an assertion."""
+    def own(self, number: int) -> Any:
+        """Give a literal that something is compared with for equality."""
         if str(number) in self._own:
             return self._value(self._own[str(number)])
-        return self.of(kind, self._value(self._literals[number] or self._by_another(str(number))))
+        return self.of("value", self._value(self._literals[number] or self._by_another(number)))
 
-    def _by_another(self, number: str) -> str:
+    def _by_another(self, number: int) -> str:
         """Give what a test expects that calls another test, as that one has it."""
         owns = (said["own"] for said in self._tests.values())
-        return next(str(own[number]) for own in owns if number in own)
+        return next(str(own[str(number)]) for own in owns if str(number) in own)
 
     def of(self, kind: str, value: Any) -> Any:
-        """Give what was computed, or something else."""
-        return falsified(kind, value, random_of(self._rule)) if self._is_false else value
+        """Give what was computed, or what makes its part of an assertion fail."""
+        if not self._is_false:
+            return value
+        if kind == "value":
+            return other(value, random_of(self._rule))
+        return not value if kind == "truth" else Unexpected if kind == "error" else Unlike()
 
     def call(self, assertion: Callable[..., Any]) -> Callable[..., Any]:
         """Give an assertion, or one that holds when that one does not."""

@@ -1,7 +1,7 @@
 """False values: what stands in the place of an expectation that is to be noticed.
 
 The same random source gives the same value. A false value is of the kind of the true one, so that
-neither of the two tells which it is; where there is none of that kind, it equals nothing at all.
+neither of the two tells which it is; where there is none of that kind, it is like nothing at all.
 """
 
 from __future__ import annotations
@@ -11,8 +11,6 @@ import numbers
 import string
 from random import Random
 from typing import Any
-
-_FAR = 10**15
 
 
 class Unexpected(Warning):
@@ -35,70 +33,44 @@ def random_of(*words: str) -> Random:
     return Random(ascii(words))  # noqa: S311 (what must not be guessed are the words)
 
 
-def falsified(kind: str, value: Any, random: Random) -> Any:
-    """Give the false value for a true one: how it is false is said by the kind of expectation.
-
-    `value` is compared for being the same, `absent` and `within` are the two sides of `in`, `above`
-    and `below` those of an order; `truth` is a condition and `instead` an expected exception.
-    """
-    if kind == "truth":
-        return not value
-    if kind == "instead":
-        return Unexpected
-    if kind in ("above", "below"):
-        far = _FAR + random.randrange(_FAR)
-        is_number = isinstance(value, (int, float))
-        return (far if kind == "above" else -far) if is_number else Unlike()
-    if kind == "within" and isinstance(value, (str, bytes)):
-        known = value if isinstance(value, str) else value.decode("latin-1")
-        letters = [each for each in string.printable if each not in known] or [""]
-        made = "".join(random.choices(letters, k=len(value)))
-        return made if isinstance(value, str) else made.encode()
-    return _other(value, random, is_far=kind in ("absent", "within"))
-
-
-def _other(value: Any, random: Random, *, is_far: bool) -> Any:
+def other(value: Any, random: Random) -> Any:
+    """Give a value that is not equal to one."""
     if isinstance(value, enum.Enum):
         others = [each for each in type(value) if each is not value]
         return random.choice(others) if others else Unlike()
-    if isinstance(value, bool) and not is_far:
+    if isinstance(value, bool):
         return not value
     if isinstance(value, numbers.Number):
-        return _other_number(value, random, is_far=is_far)
+        return _other_number(value, random)
     if isinstance(value, str):
-        return _other_text(value, random, is_far=is_far)
+        return _other_text(value, random)
     if isinstance(value, bytes):
-        return _other_text(value.decode("latin-1"), random, is_far=is_far).encode("latin-1")
+        return _other_text(value.decode("latin-1"), random).encode("latin-1")
     if value is None:
         return random.randrange(2, 100)
-    if type(value) in (list, tuple, set, frozenset):
-        # The members of a set must not be each other's.
-        is_far = is_far or type(value) in (set, frozenset)
-        made = [_other(each, random, is_far=is_far) for each in value]
-        return type(value)(made or [random.randrange(1, 100)])
+    if type(value) in (list, tuple):
+        return type(value)([other(each, random) for each in value] or [random.randrange(1, 100)])
+    if type(value) in (set, frozenset):
+        return type(value)({*value, random.randrange(10**6, 10**9)})
     if type(value) is dict:
-        if is_far:
-            other = {_other(key, random, is_far=True): each for key, each in value.items()}
-        else:
-            other = {key: _other(each, random, is_far=False) for key, each in value.items()}
-        return other or {random.choice(string.ascii_lowercase): random.randrange(1, 100)}
+        made = {key: other(each, random) for key, each in value.items()}
+        return made or {random.choice(string.ascii_lowercase): random.randrange(1, 100)}
     return Unlike()
 
 
-def _other_number(value: Any, random: Random, *, is_far: bool) -> Any:
+def _other_number(value: Any, random: Random) -> Any:
     """Give a number beside; to one that is too great to have others near it, its half."""
     step = random.choice([*range(-9, 0), *range(1, 10)])
-    made = value + (step * _FAR if is_far else step)
-    return made if made != value else (value / 2 if value / 2 != value else step)
+    near = (value + step, value / 2 if value else step, step)
+    return next(each for each in near if each != value)
 
 
-def _other_text(text: str, random: Random, *, is_far: bool) -> str:
-    """Change some letters or digits for others; what has none, or must be far, gets more."""
+def _other_text(text: str, random: Random) -> str:
+    """Change some letters or digits for others; what has none gets more."""
     places = [index for index, each in enumerate(text) if each.isascii() and each.isalnum()]
-    if is_far or not places:
+    if not places:
         at = random.randrange(len(text) + 1)
-        more = "".join(random.choices(string.ascii_lowercase, k=8 if is_far else 2))
-        return text[:at] + more + text[at:]
+        return text[:at] + "".join(random.choices(string.ascii_lowercase, k=2)) + text[at:]
     letters = list(text)
     for index in random.sample(places, min(3, len(places))):
         old = letters[index].lower()

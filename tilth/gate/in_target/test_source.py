@@ -38,8 +38,13 @@ class TestSource:
         # By its name, each function with the decorators of it and its class.
         self.functions: dict[str, tuple[Function, list[ast.expr]]] = {}
         self._take(self.tree.body, "", [])
-        # The names of all functions in it, wherever they stand.
-        self.defined = {n.name for n in ast.walk(self.tree) if isinstance(n, FUNCTIONS)}
+        # The names of the functions in it that do something, wherever they stand.
+        self.defined = {
+            node.name
+            for node in ast.walk(self.tree)
+            if isinstance(node, FUNCTIONS)
+            and any(isinstance(each, (ast.Assert, ast.Call, ast.Raise)) for each in ast.walk(node))
+        }
 
     def _take(self, body: list[ast.stmt], above: str, marks: list[ast.expr]) -> None:
         for node in body:
