@@ -181,6 +181,11 @@ class T(unittest.TestCase):
         for a in (1, 2):
             with self.subTest(a=a):
                 self.assertEqual(add(a, 1), a + 1)
+== subtests of pytest: noticed
+def test(subtests):
+    for a in (1, 2):
+        with subtests.test(a=a):
+            assert add(a, 1) == a + 1
 == unittest's other assertions: noticed
 class T(unittest.TestCase):
     def test_it(self):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
@@ -89,7 +89,9 @@ class Challenger:
             files = replace(files, rule=f"{files.rule} again")
             more = files.run(alone(again, f"{nonce} again"), again, self.cores)
             second = outcome_of(again, more, others_matter=False)
-            refused = [said for unit in again for said in _refusal(unit, second, files)]
+            refused = [
+                _refusal(unit, second, files) for unit in again if unit.key in second.deviating
+            ]
             noticed |= second.noticed
             runs = [*runs, *more]
         return Challenged(
@@ -98,7 +100,7 @@ class Challenger:
             nonce=nonce,
             tries=1 + bool(again),
             runs=tuple(signs(units, pattern, run) for pattern, run in runs),
-            noticed=_nodes(units, noticed),
+            noticed=tuple(unit.node for unit in units if unit.key in noticed),
             unnoticed=tuple(unit.node for unit in units if unit.key not in noticed),
             refused=tuple(refused),
         )
@@ -153,11 +155,10 @@ class Challenger:
         return _TestFiles(self.runtime, proof, tree, names, expected, self.timeout_s, tree)
 
 
-def _refusal(unit: Unit, found: Outcome, files: _TestFiles) -> Iterator[str]:
-    if (chosen := found.blind.get(unit.key)) is not None:
-        yield blind_words(unit, chosen, files.expected, files.rule)
-    elif unit.key in found.red:
-        yield red_words(unit)
+def _refusal(unit: Unit, found: Outcome, files: _TestFiles) -> str:
+    if unit.key in found.blind:
+        return blind_words(unit, found.blind[unit.key], files.expected, files.rule)
+    return red_words(unit)
 
 
 def _steady(files: _TestFiles, nonce: str) -> tuple[Unit, ...]:
@@ -234,7 +235,8 @@ def reaching(proof: Proof, before: SuiteRecord) -> tuple[str, ...]:
 
 def _texts(proof: Proof, files: Collection[str]) -> dict[str, bytes]:
     """Give test files, and those of the base beside them that they may call or build upon."""
-    own = {path: text for path in files if (text := _text(proof, path)) is not None}
+    texts = {path: proof.seeds.run.get(path) or proof.trees.read_base(path) for path in files}
+    own = {path: text for path, text in texts.items() if text is not None}
     places = {path.rpartition("/")[0] for path in own} | {TESTS}
     words = b"\n".join(own.values())
     helpers = [
@@ -248,14 +250,6 @@ def _texts(proof: Proof, files: Collection[str]) -> dict[str, bytes]:
     changed = {change.path for change in proof.trees.changes} - {*proof.overlay.support}
     kept = {path: text for path, text in beside.items() if text and path not in changed}
     return {**own, **kept}
-
-
-def _text(proof: Proof, path: str) -> bytes | None:
-    return proof.seeds.run.get(path) or proof.trees.read_base(path)
-
-
-def _nodes(units: Iterable[Unit], keys: Collection[str]) -> tuple[str, ...]:
-    return tuple(unit.node for unit in units if unit.key in keys)
 
 
 def _joined(one: Challenged, other: Challenged) -> Challenged:

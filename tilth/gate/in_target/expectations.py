@@ -228,11 +228,11 @@ def _plain(function: Function) -> list[ast.expr]:
     """Give what is unconditionally compared for equality at a test's top level."""
     found: list[ast.expr] = []
     for statement in function.body if isinstance(function, ast.FunctionDef) else ():
-        found += _plainly_expected(statement)
-        if any(
-            isinstance(each, (ast.Return, ast.Yield, ast.YieldFrom)) for each in _own(statement)
-        ):
-            break
+        if not isinstance(statement, (*FUNCTIONS, ast.ClassDef)):
+            found += _plainly_expected(statement)
+            leaves_it = (ast.Return, ast.Yield, ast.YieldFrom)
+            if any(isinstance(each, leaves_it) for each in ast.walk(statement)):
+                break
     return found
 
 
@@ -245,14 +245,6 @@ def _plainly_expected(statement: ast.stmt) -> list[ast.expr]:
     if isinstance(call, ast.Call) and name_of(call) in ("assertEqual", "assertEquals"):
         return call.args[:2]
     return []
-
-
-def _own(scope: ast.AST) -> Iterator[ast.AST]:
-    """Walk a statement, but not into functions and classes within."""
-    yield scope
-    if not isinstance(scope, (*FUNCTIONS, ast.ClassDef, ast.Lambda)):
-        for node in ast.iter_child_nodes(scope):
-            yield from _own(node)
 
 
 if __name__ == "__main__":

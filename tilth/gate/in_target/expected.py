@@ -11,6 +11,7 @@ from .falsehoods import Unexpected, Unlike, other, random_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from types import CodeType
 
 TABLE = "_tilth_expected"
 
@@ -28,7 +29,7 @@ class Expected:
         self._rule = rule
         self._literals = literals
         self._tests = tests
-        self._values: dict[str, Any] = {}
+        self._codes: dict[str, CodeType] = {}
         self._own: dict[str, str] = {}
         self._is_false = False
 
@@ -66,15 +67,10 @@ class Expected:
         return _Negated(assertion) if self._is_false else assertion
 
     def _value(self, text: str) -> Any:
-        if text not in self._values:
-            value = eval(text, {})  # noqa: S307 (a literal of the test's own)
-            if isinstance(value, (list, dict, set, tuple)):
-                # Made anew each time, as the literal would be.
-                self._values[text] = compile(text, "<literal>", "eval")
-                return value
-            self._values[text] = value
-        held = self._values[text]
-        return eval(held, {}) if hasattr(held, "co_code") else held  # noqa: S307 (as above)
+        """Make the value as the literal would: lists anew each time, texts and numbers once."""
+        if text not in self._codes:
+            self._codes[text] = compile(text, "<literal>", "eval")
+        return eval(self._codes[text], {})  # noqa: S307 (a literal of the test's own)
 
 
 class _Negated:

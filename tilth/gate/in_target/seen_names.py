@@ -80,12 +80,9 @@ def leaves(node: ast.AST) -> Iterator[ast.expr]:
     Nothing is told by what is true, false or none.
     """
     if isinstance(node, ast.expr) and is_literal(node):
-        if any(not isinstance(each.value, (bool, type(None))) for each in _constants(node)):
+        constants = (each for each in ast.walk(node) if isinstance(each, ast.Constant))
+        if any(not isinstance(each.value, (bool, type(None))) for each in constants):
             yield node
     elif type(node).__name__ not in ("JoinedStr", "TemplateStr"):
         for child in ast.iter_child_nodes(node):
             yield from leaves(child)
-
-
-def _constants(node: ast.AST) -> Iterator[ast.Constant]:
-    return (each for each in ast.walk(node) if isinstance(each, ast.Constant))
