@@ -90,9 +90,15 @@ def test_wrong_code_stays_red_if_it(trick: str, wall: str, project: Project) -> 
     code = {**TRICKS, "poisons the modules of": POISONS}[trick]
     project.write({"calc.py": f"{code}\n{WRONG}"})
     validation = walled(project) if wall == "bubblewrap" else project.validate()
-    output = report(validation, "pytest").output
-    seen = (f"{SEED}::test_add: failed", f"the code of {SEED}::test_add", f"steer them: {SEED}")
-    assert any(words in output for words in seen), output
+    found = report(validation, "pytest")
+    assert not found.passed, found.output
+
+
+def test_bytecode_that_is_planted_for_a_seed_test_notices_nothing(tmp_path: Path) -> None:
+    files = {SEED: ADD_TEST, "conftest.py": "import calc\n", "calc.py": "x = 1\n"}
+    project = Project(tmp_path / "p", files, task())
+    validation = project.tried({"calc.py": f"{PLANTS}\n{WRONG}"})
+    assert "stays green although" in report(validation, "pytest").output
 
 
 def test_the_first_test_cannot_rewrite_the_second(tmp_path: Path) -> None:
