@@ -33,7 +33,7 @@ from tilth.sandbox.confinement import Access, Unconfined, environment
 
 PROJECTS = (
     *("itsdangerous", "toolz", "iniconfig", "python-slugify", "tabulate", "cachetools", "boltons"),
-    *("more-itertools", "click", "markupsafe", "inflection", "pluggy", "jinja2", "tomlkit"),
+    *("click", "markupsafe", "inflection", "pluggy", "jinja2", "tomlkit"),
 )
 _NEEDS = ("pytest>=8", "freezegun", "pyyaml", "hypothesis", "pretend", "setuptools", "trio")
 _TIMEOUT_S = 120.0
