@@ -8,7 +8,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Each process of a test run loads all files of tests: what one of them compiles, the others take.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup demo test lint bench crash suite dist docs pictures clean
+.PHONY: setup demo test lint bench challenge crash suite dist docs pictures clean
 
 setup: $(STAMP)
 
@@ -50,6 +50,10 @@ crash: setup
 
 bench: setup
 	@$(BIN)/python -m bench
+
+# The passing tests of real projects, challenged on their own code; fetches them: make challenge NAMES="toolz click"
+challenge: setup
+	@$(BIN)/python -m bench.challenge $(NAMES)
 
 # Every change of the evaluator's suite applied and tested: make suite DIR=path/to/another
 suite: setup

@@ -33,8 +33,7 @@ from tilth.sandbox.confinement import Access, Unconfined, environment
 
 PROJECTS = (
     *("itsdangerous", "toolz", "iniconfig", "python-slugify", "tabulate", "cachetools", "boltons"),
-    *("more-itertools", "click", "markupsafe", "packaging", "sortedcontainers", "inflection"),
-    *("pluggy", "jinja2", "tomlkit"),
+    *("click", "markupsafe", "inflection", "pluggy", "jinja2", "tomlkit"),
 )
 _NEEDS = ("pytest>=8", "freezegun", "pyyaml", "hypothesis", "pretend", "setuptools", "trio")
 _TIMEOUT_S = 120.0
@@ -45,6 +44,7 @@ class Count:
     """Count the tests of one project."""
 
     name: str
+    version: str = ""
     tests: int = 0
     noticed: int = 0
     plain: int = 0
@@ -52,12 +52,13 @@ class Count:
     refused: list[str] = field(default_factory=list)
     unnoticed: list[str] = field(default_factory=list)
 
-    def line(self) -> str:
+    def row(self) -> str:
+        """Give a row of a table: what was challenged, how much of it noticed and was refused."""
         share = 100 * self.noticed / max(self.tests, 1)
-        plain = 100 * self.plain_noticed / max(self.plain, 1)
+        plain = f"{self.plain_noticed} of {self.plain}"
         return (
-            f"{self.name:<18} {self.tests:>6} tests, {share:5.1f} % noticed; "
-            f"{self.plain:>5} plain, {plain:5.1f} %; refused {len(self.refused)}"
+            f"| {self.name} | {self.version} | {self.tests} | {self.noticed} ({share:.1f} %) "
+            f"| {plain} | {len(self.refused)} |"
         )
 
 
@@ -135,10 +136,10 @@ def _proof(source: Path, path: str) -> Proof:
 
 def measure(name: str) -> Count:
     """Challenge one project."""
-    count = Count(name)
     with tempfile.TemporaryDirectory(prefix="tilth-challenge-") as place:
         root = Path(place)
         source = fetch(name, root)
+        count = Count(name, source.name.rpartition("-")[2])
         python = prepare(source)
         (root / "scratch").mkdir()
         for found, plain, plain_noticed in challenged(source, python, root / "scratch"):
@@ -153,22 +154,24 @@ def measure(name: str) -> Count:
 
 
 def main(names: tuple[str, ...]) -> int:
-    """Print a line a project and the sums; 1 if right code was refused."""
+    """Print a row a project and one of the sums; 1 if right code was refused."""
     total = Count("all")
+    sys.stdout.write("| project | version | tests | noticed | plain noticed | refused |\n")
+    sys.stdout.write("|---|---|---|---|---|---|\n")
     for name in names or PROJECTS:
         try:
             count = measure(name)
         except (subprocess.CalledProcessError, ValueError, OSError) as error:
-            sys.stdout.write(f"{name:<18} left out: {error}\n")
+            sys.stderr.write(f"{name}: left out: {error}\n")
             continue
-        sys.stdout.write("\n".join([count.line(), *(f"    {one}" for one in count.refused), ""]))
+        sys.stdout.write(f"{count.row()}\n")
         sys.stdout.flush()
-        if os.environ.get("CHALLENGE_LIST"):
-            sys.stdout.write("".join(f"    - {one}\n" for one in count.unnoticed))
+        for said in (*count.refused, *(f"unnoticed: {node}" for node in count.unnoticed)):
+            sys.stderr.write(f"  {said}\n")
         for part in ("tests", "noticed", "plain", "plain_noticed"):
             setattr(total, part, getattr(total, part) + getattr(count, part))
         total.refused += count.refused
-    sys.stdout.write(f"{total.line()}\n")
+    sys.stdout.write(f"{total.row()}\n")
     return 1 if total.refused else 0
 
 

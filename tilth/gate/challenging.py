@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
@@ -47,6 +47,9 @@ _PATIENCE_S, _PATIENCE = 5, 5
 _MOST_AGAIN = 12
 _MOST_TRIES = 2
 
+# What tests use without naming it.
+_ALWAYS_USED = ("__init__.py", "conftest.py")
+
 _Ran = tuple[Pattern, PytestRun | None]
 
 
@@ -76,16 +79,19 @@ class Challenger:
         files = self._files(proof, proof.tree, own).within(green.finished.duration_ms)
         every = files.units(green.run) if green.run else ()
         units = tuple(unit for unit in every if file_of(unit.node) in own)
-        runs = files.run(patterns(units, files.expected, nonce), units, self.cores)
+        runs = files.run(patterns(units, nonce), units, self.cores)
         outcome = outcome_of(units, runs)
         again = [unit for unit in units if unit.key in outcome.deviating][:_MOST_AGAIN]
         refused, noticed = [], set(outcome.noticed)
         if again:
             # Tests may share a state, and a machine may stumble: each by itself, once more.
-            plan = alone(again, files.expected, f"{nonce} again")
-            more = files.run(plan, again, self.cores)
+            # With other false values, since one may by chance be as good as the true one.
+            files = replace(files, rule=f"{files.rule} again")
+            more = files.run(alone(again, f"{nonce} again"), again, self.cores)
             second = outcome_of(again, more, others_matter=False)
-            refused = [said for unit in again for said in _refusal(unit, second, files)]
+            refused = [
+                _refusal(unit, second, files) for unit in again if unit.key in second.deviating
+            ]
             noticed |= second.noticed
             runs = [*runs, *more]
         return Challenged(
@@ -94,7 +100,7 @@ class Challenger:
             nonce=nonce,
             tries=1 + bool(again),
             runs=tuple(signs(units, pattern, run) for pattern, run in runs),
-            noticed=_nodes(units, noticed),
+            noticed=tuple(unit.node for unit in units if unit.key in noticed),
             unnoticed=tuple(unit.node for unit in units if unit.key not in noticed),
             refused=tuple(refused),
         )
@@ -128,7 +134,7 @@ class Challenger:
         here, runs, missed, tries = replace(there, tree=proof.tree), [], units, 0
         while missed and tries < _MOST_TRIES:
             tries += 1
-            made = here.run(patterns(missed, there.expected, f"{nonce} {tries}"), missed)
+            made = here.run(patterns(missed, f"{nonce} {tries}"), missed)
             noticed = outcome_of(missed, made).noticed
             missed = tuple(unit for unit in missed if unit.key not in noticed)
             runs += [signs(units, pattern, run) for pattern, run in made]
@@ -139,8 +145,7 @@ class Challenger:
             runs=tuple(runs),
             noticed=tuple(unit.node for unit in units if unit not in missed),
             refused=tuple(
-                f"{blind_words(unit, unit.sites, there.expected, there.rule)}; "
-                "on the base it noticed"
+                f"{blind_words(unit, None, there.expected, there.rule)}; on the base it noticed"
                 for unit in missed
             ),
         )
@@ -150,11 +155,10 @@ class Challenger:
         return _TestFiles(self.runtime, proof, tree, names, expected, self.timeout_s, tree)
 
 
-def _refusal(unit: Unit, found: Outcome, files: _TestFiles) -> Iterator[str]:
-    if (chosen := found.blind.get(unit.key)) is not None:
-        yield blind_words(unit, chosen, files.expected, files.rule)
-    elif unit.key in found.red:
-        yield red_words(unit)
+def _refusal(unit: Unit, found: Outcome, files: _TestFiles) -> str:
+    if unit.key in found.blind:
+        return blind_words(unit, found.blind[unit.key], files.expected, files.rule)
+    return red_words(unit)
 
 
 def _steady(files: _TestFiles, nonce: str) -> tuple[Unit, ...]:
@@ -163,7 +167,7 @@ def _steady(files: _TestFiles, nonce: str) -> tuple[Unit, ...]:
     [(_, true)] = files.run([Pattern(false={})], ())
     files = files.within(1000 * (time.monotonic() - started))
     units = files.units(true) if true else ()
-    runs = files.run(patterns(units, files.expected, nonce), units)
+    runs = files.run(patterns(units, nonce), units)
     steady = outcome_of(units, runs).steady
     return tuple(unit for unit in units if unit.key in steady)
 
@@ -231,7 +235,8 @@ def reaching(proof: Proof, before: SuiteRecord) -> tuple[str, ...]:
 
 def _texts(proof: Proof, files: Collection[str]) -> dict[str, bytes]:
     """Give test files, and those of the base beside them that they may call or build upon."""
-    own = {path: text for path in files if (text := _text(proof, path)) is not None}
+    texts = {path: proof.seeds.run.get(path) or proof.trees.read_base(path) for path in files}
+    own = {path: text for path, text in texts.items() if text is not None}
     places = {path.rpartition("/")[0] for path in own} | {TESTS}
     words = b"\n".join(own.values())
     helpers = [
@@ -239,20 +244,12 @@ def _texts(proof: Proof, files: Collection[str]) -> dict[str, bytes]:
         for path in proof.trees.base_files
         if path.endswith(".py") and path not in own and path.rpartition("/")[0] in places
         if not proof.seeds.is_any(path)
-        if PurePosixPath(path).stem.encode() in words and PurePosixPath(path).stem != "conftest"
+        if PurePosixPath(path).stem.encode() in words or PurePosixPath(path).name in _ALWAYS_USED
     ]
     beside = {path: proof.trees.read_base(path) for path in helpers}
     changed = {change.path for change in proof.trees.changes} - {*proof.overlay.support}
     kept = {path: text for path, text in beside.items() if text and path not in changed}
     return {**own, **kept}
-
-
-def _text(proof: Proof, path: str) -> bytes | None:
-    return proof.seeds.run.get(path) or proof.trees.read_base(path)
-
-
-def _nodes(units: Iterable[Unit], keys: Collection[str]) -> tuple[str, ...]:
-    return tuple(unit.node for unit in units if unit.key in keys)
 
 
 def _joined(one: Challenged, other: Challenged) -> Challenged:

@@ -73,7 +73,6 @@ def run_pytest(
         "report": str(report),
         "root": str(export.path),
         "stands_for": [str(path) for path in export.runtime.stands_for],
-        "bytecode": str(export.root / "bytecode"),
         "seeds": [path for path in tests if path.endswith(".py")],
         "expected": expected,
         "test_s": test_s,

@@ -36,8 +36,10 @@ def read_expectations(
 ) -> Expectations:
     """Read what the tests of files expect; UserError if the interpreter cannot."""
     if str(runtime.python) == sys.executable or not files:
-        return Expectations.read(json.dumps(expectations.read(dict(files))))
-    return _asked(runtime, expectations.__name__, files, timeout_s, Expectations.read)
+        return Expectations.model_validate(expectations.read(dict(files)))
+    return _asked(
+        runtime, expectations.__name__, files, timeout_s, Expectations.model_validate_json
+    )
 
 
 def _asked(

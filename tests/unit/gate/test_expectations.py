@@ -1,8 +1,9 @@
-"""What tests expect: every kind of expectation is found, handed in, and nothing else is changed."""
+"""What tests expect: every kind of expectation is found, looked up, and nothing else is changed."""
 
 from __future__ import annotations
 
 import base64
+import re
 import textwrap
 from typing import Any
 
@@ -18,13 +19,15 @@ def found(text: str, **more: str) -> dict[str, Any]:
     return read({path: textwrap.dedent(source).encode() for path, source in files.items()})
 
 
-def expected(text: str, test: str = "test_a", **more: str) -> list[str]:
-    """Give what is true at the sites of a test, or the kind where that is no value."""
+def rewritten(text: str, **more: str) -> str:
+    """Give the new text, with the literals at their places again and a short name of the table."""
     reading = found(text, **more)
-    function = reading["functions"].get(f"{PATH}::{test}", {"sites": [], "cases": {}})
-    numbers = [*function["sites"], *(n for case in function["cases"].values() for n in case)]
-    sites = [reading["sites"][number] for number in numbers]
-    return [site["true"] or site["kind"] for site in sites]
+    new = base64.b64decode(reading["texts"][PATH]).decode()
+    assert new.count("\n") == textwrap.dedent(text).count("\n")
+    new = re.sub(r"_tilth_expected\.own\((\d+)\)", r"own[\1]", new)
+    new = re.sub(r'_tilth_expected\.of\("(\w+)", ', r"\1(", new)
+    new = new.replace("_tilth_expected", "").replace(".call(", "call(")
+    return re.sub(r"\[(\d+)\]", lambda n: f"<{reading['literals'][int(n[1])]}>", new)
 
 
 def body(line: str) -> str:
@@ -32,71 +35,105 @@ def body(line: str) -> str:
 
 
 FOUND = {
-    "an equality": ("assert add(2, 3) == 5", ["5"]),
-    "one the other way round": ("assert 5 == add(2, 3)", ["5"]),
-    "a negative number": ("assert add(-1, -1) == -2", ["-2"]),
-    "a whole list": ("assert split('a b') == ['a', 'b']", ["['a', 'b']"]),
-    "literals in a list of other things": ("assert f() == [x, 'b']", ["'b'"]),
-    "an identity": ("assert f() is None", ["None"]),
-    "something that is in a text": ("assert 'name' in out", ["'name'"]),
-    "one of several": ("assert f(x) in (1, 2)", ["(1, 2)"]),
-    "a bound": ("assert f(x) < 10", ["10"]),
-    "a chain": ("assert 0 < f(x) < 10", ["0", "10"]),
-    "two at once": ("assert f(x) == 1 and g(x) == 2", ["1", "2"]),
-    "a name": ("want = 'a'\nassert f() == want", ["'a'"]),
-    "what a name is joined of": (
-        "want = '\\n'.join(['a', 'b'])\nassert f() == want",
-        ["'\\n'", "['a', 'b']"],
+    "assert add(2, 3) == 5": "assert add(2, 3) == (own<5>)",
+    "assert 5 == add(2, 3)": "assert (own<5>) == add(2, 3)",
+    "assert add(-1, -1) == -2": "assert add(-1, -1) == (own<-2>)",
+    "assert split('a b') == ['a', 'b']": "assert split('a b') == (own<['a', 'b']>)",
+    "assert f() == [x, 'b']": "assert f() == (value([x, (<'b'>)]))",
+    "assert f() is None": "assert f() is (own<None>)",
+    "assert 'name' in out": "assert (unlike((<'name'>))) in out",
+    "assert f(x) in (1, 2)": "assert f(x) in (unlike((<(1, 2)>)))",
+    "assert f(x) in g(x)": "assert f(x) in (unlike(g(x)))",
+    "assert f(x) < 10": "assert f(x) < (unlike((<10>)))",
+    "assert 0 < f(x) <= 10": "assert (unlike((<0>))) < f(x) <= (unlike((<10>)))",
+    "assert f(x) == 1 and g(x) == 2": "assert f(x) == (own<1>) and g(x) == (own<2>)",
+    "assert f(x) == 1 or x": "assert (truth(f(x) == (<1>) or x))",
+    "assert f() == pytest.approx(0.3)": "assert f() == (value(pytest.approx((<0.3>))))",
+    "assert f(x)": "assert (truth(f(x)))",
+    "assert not f(x)": "assert (truth(not f(x)))",
+    "assert f(x) != 5": "assert (truth(f(x) != (<5>)))",
+    "assert f(x) == g(y)": "assert f(x) == (value(g(y)))",
+    "assert f(x) == f'{x} is'": "assert f(x) == (value(f'{x} is'))",
+    "assert f() == (x := 5)": "assert f() == ((value(x := (<5>))))",
+    "assert (y := f())": "assert ((truth(y := f())))",
+    "assert f() == Colour.RED": "assert f() == (value(Colour.RED))",
+    "assert await f() == 5": "assert await f() == (own<5>)",
+    "assert(5==f())": "assert((own<5>)==f())",
+    "assert'a'in f()": "assert(unlike((<'a'>)))in f()",
+    "assert all(f(a) for a in 'xy')": "assert (truth(all(f(a) for a in (<'xy'>))))",
+    "with pytest.raises(ValueError, match='bad'): f()": (
+        "with pytest.raises((error(ValueError)), match=(<'bad'>)): f()"
     ),
-    "an approximation": ("assert f() == pytest.approx(0.3)", ["0.3"]),
-    "another object": ("assert f() == Decimal('1.5')", ["'1.5'"]),
-    "a loop over a table": (
-        "for a, b in [(1, 2), (2, 3)]:\n    assert f(a) == b",
-        ["2", "3"],
+    "pytest.raises(ValueError, f)": "pytest.raises((error(ValueError)), f)",
+    "self.assertEqual(f(), 'a', msg='why')": "self.assertEqual(f(), (own<'a'>), msg='why')",
+    "self.assertEqual('a', f())": "self.assertEqual((own<'a'>), f())",
+    "self.assertListEqual(f(), want)": "self.assertListEqual(f(), (value(want)))",
+    "self.assertTrue(f())": "self.assertTrue((truth(f())))",
+    "self.assertTrue(f() == 3)": "self.assertTrue(f() == (own<3>))",
+    "self.assertFalse(f())": "(call(self.assertFalse))(f())",
+    "self.assertIn('a', f())": "self.assertIn((unlike((<'a'>))), f())",
+    "self.assertNotEqual(f(), 5)": "(call(self.assertNotEqual))(f(), (<5>))",
+    "self.assertAlmostEqual(f(), 0.5)": "(call(self.assertAlmostEqual))(f(), (<0.5>))",
+    "with self.assertRaises(KeyError): f()": "with self.assertRaises((error(KeyError))): f()",
+    "with self.assertLogs('a') as logs: f()": "with (call(self.assertLogs))((<'a'>)) as logs: f()",
+    "m.assert_called_with('a')": "(call(m.assert_called_with))((<'a'>))",
+    "if f() != 5: pytest.fail('no')": "if (truth(f() != (<5>))): pytest.fail('no')",
+    "if f() != 5: raise AssertionError('no')": (
+        "if (truth(f() != (<5>))): raise AssertionError('no')"
     ),
-    "an exception": ("with pytest.raises(ValueError, match='bad'):\n    f()", ["instead", "'bad'"]),
-    "an exception of a call": ("pytest.raises(ValueError, f)", ["instead"]),
-    "a condition": ("assert f(x)", ["truth"]),
-    "a negated one": ("assert not f(x)", ["truth"]),
-    "an inequality": ("assert f(x) != 5", ["truth"]),
-    "two sides without a literal": ("assert f(x) == g(y)", ["truth"]),
-    "what goes into both sides": ("x = 5\nassert f(x) == x", ["truth"]),
-    "an assertion in a try": ("try:\n    assert f() == 1\nfinally:\n    pass", ["1"]),
-    "unittest's": ("self.assertEqual(f(), 'a')", ["'a'"]),
-    "unittest's other way round": ("self.assertEqual('a', f())", ["'a'"]),
-    "unittest's truth": ("self.assertTrue(f())", ["truth"]),
-    "unittest's comparison": ("self.assertTrue(f() == 3)", ["3"]),
-    "unittest's member": ("self.assertIn('a', f())", ["'a'"]),
-    "unittest's kind": ("self.assertIsInstance(f(), int)", ["instead"]),
-    "unittest's none": ("self.assertIsNone(f())", ["instead"]),
-    "unittest's error": ("with self.assertRaises(ValueError):\n    f()", ["instead"]),
-    "how a mock was called": ("m.assert_called_with('a')", ["'a'"]),
-    "what is awaited": ("assert await f() == 5", ["5"]),
-    "nothing": ("f('a')", []),
+    "if f() != 5: raise KeyError": "if f() != 5: raise KeyError",
+    "want = 'a'; assert f() == want": "want = (<'a'>); assert f() == (value(want))",
+    "x = 5; y = x; assert f() == y": "x = (<5>); y = x; assert f() == (value(y))",
+    "self.a = 5; assert f() == self.a": "self.a = (<5>); assert f() == (value(self.a))",
+    "other = 5; assert f() == g()": "other = 5; assert f() == (value(g()))",
+    "yield; assert f() == 5": "yield; assert f() == (own<5>)",
+    "f('a')": "f('a')",
 }
 
 
-@pytest.mark.parametrize("what", FOUND)
-def test_an_expectation_is_found_in(what: str) -> None:
-    line, true = FOUND[what]
+@pytest.mark.parametrize("line", FOUND)
+def test_an_expectation_is_looked_up_in(line: str) -> None:
     text = body(line).replace("def", "async def" if "await" in line else "def")
-    assert expected(text) == true
+    assert rewritten(text).partition("\n    ")[2] == FOUND[line]
 
 
-def test_rows_of_parametrize_belong_to_their_case() -> None:
+BLOCKS = {
+    "for a, b in [(1, 2), (2, 3)]:\n    assert f(a) == b": (
+        "for a, b in (<[(1, 2), (2, 3)]>):\n    assert f(a) == (value(b))"
+    ),
+    "try:\n    f()\nexcept ValueError as e:\n    assert str(e) == 'bad'": (
+        "try:\n    f()\nexcept (error(ValueError)) as e:\n    assert str(e) == (own<'bad'>)"
+    ),
+    "match f():\n    case 5:\n        pass\n    case _:\n        assert False": (
+        "match f():\n    case 5:\n        pass\n    case _:\n        assert (truth(False))"
+    ),
+    "def inner():\n    return 5\nassert f() == inner()": (
+        "def inner():\n    return (<5>)\nassert f() == (value(inner()))"
+    ),
+}
+
+
+@pytest.mark.parametrize("text", BLOCKS)
+def test_an_expectation_is_looked_up_where_it_is_made(text: str) -> None:
+    assert textwrap.dedent(rewritten(body(text)).partition("\n")[2]) == BLOCKS[text]
+
+
+def test_rows_of_parametrize_and_of_fixtures_stand_nowhere_in_the_text() -> None:
     text = """
+        @pytest.fixture(params=["one", "two"])
+        def word(request):
+            return request.param
         @pytest.mark.parametrize(("a", "b"), [(1, 2), pytest.param(2, 4, id="x"), (0, f())])
-        def test_a(a, b):
+        def test_a(a, b, word):
             assert double(a) == b
+            assert spell() == word
         """
-    reading = found(text)
-    function = reading["functions"][f"{PATH}::test_a"]
-    assert (function["rows"], function["cases"]) == (3, {0: [0], 1: [1]})
-    assert [site["true"] for site in reading["sites"]] == ["2", "4"]
-    assert not any(site["in_call"] for site in reading["sites"])
+    new = rewritten(text)
+    assert 'params=(<["one", "two"]>)'.replace('"', "'") in new
+    assert "[(<(1, 2)>), pytest.param((<2>), (<4>), id=(<'x'>)), ((<0>), f())]" in new
 
 
-def test_what_is_set_up_for_a_class_and_what_stands_in_it_are_found() -> None:
+def test_what_is_set_up_for_a_class_and_what_stands_in_it_is_handed_in() -> None:
     text = """
         class TestA:
             low = 1
@@ -106,23 +143,24 @@ def test_what_is_set_up_for_a_class_and_what_stands_in_it_are_found() -> None:
                 assert f() == self.low
                 assert f() == self.high
         """
-    reading = found(text)
-    assert [(s["true"], s["in_call"]) for s in reading["sites"]] == [("1", False), ("9", True)]
+    new = rewritten(text)
+    assert "low = (<1>)" in new
+    assert "self.high = (<9>)" in new
 
 
-def test_a_test_without_expectations_of_its_own_has_those_of_its_helpers() -> None:
-    text = """
-        from helpers import check
-        def test_a():
-            check(f())
-        """
-    assert expected(text, helpers="def check(x):\n    assert x == 7\n") == ["7"]
+def test_what_a_helper_is_told_to_expect_is_handed_in_and_false_where_it_is_compared() -> None:
+    text = "from helpers import check\ndef test_a():\n    check(f(), 7)\n"
+    helper = "def check(x, want):\n    assert x == want\n"
+    assert "check(f(), (<7>))" in rewritten(text, helpers=helper)
+    reading = found(text, helpers=helper)
+    assert reading["functions"][f"{PATH}::test_a"] == {"sites": [], "plain": [], "more": True}
+    new = base64.b64decode(reading["texts"]["tests/helpers.py"]).decode()
+    assert 'x == (_tilth_expected.of("value", want))' in new
 
 
-def test_a_class_has_the_tests_of_the_class_it_is_made_from() -> None:
-    text = "from base import TestBase\nclass TestA(TestBase):\n    pass\n"
-    base = "class TestBase:\n    def test_x(self):\n        assert self.f() == 7\n"
-    assert expected(text, "TestA::test_x", base=base) == ["7"]
+def test_an_assertion_that_the_tests_define_is_false_within() -> None:
+    text = "def assert_same(a, b):\n    assert a == b\ndef test_a():\n    assert_same(f(), 5)\n"
+    assert "assert_same(f(), (<5>))" in rewritten(text)
 
 
 PLAIN = {
@@ -142,14 +180,19 @@ PLAIN = {
 
 @pytest.mark.parametrize("text", PLAIN)
 def test_only_an_unconditional_equality_with_a_constant_is_plain(text: str) -> None:
-    function = found(body(text))["functions"].get(f"{PATH}::test_a", {"plain": []})
-    assert len(function["plain"]) == PLAIN[text]
+    assert len(found(body(text))["functions"][f"{PATH}::test_a"]["plain"]) == PLAIN[text]
 
 
-def test_a_decorator_that_is_not_pytests_may_do_anything_with_a_failure() -> None:
-    for line, count in (("@retry(3)", 0), ("@pytest.mark.slow", 1)):
-        [function] = found(f"{line}\n{body('assert f() == 5')}")["functions"].values()
-        assert len(function["plain"]) == count
+MARKS = {"@retry(3)": 0, "@pytest.mark.slow": 1}
+
+
+@pytest.mark.parametrize("mark", MARKS)
+def test_a_decorator_that_is_not_pytests_may_do_anything_with_a_failure(mark: str) -> None:
+    [function] = found(f"{mark}\n{body('assert f() == 5')}")["functions"].values()
+    assert len(function["plain"]) == MARKS[mark]
+    whole = f"{mark}\nclass TestA:\n    def test_a(self):\n        assert f() == 5\n"
+    [method] = found(whole)["functions"].values()
+    assert len(method["plain"]) == MARKS[mark]
 
 
 def test_the_rewritten_text_keeps_its_lines_and_everything_else() -> None:
@@ -163,17 +206,16 @@ def test_the_rewritten_text_keeps_its_lines_and_everything_else() -> None:
                     2) == g()  # comment
         '''
     )
-    reading = read({PATH: text.encode()})
-    new = base64.b64decode(reading["texts"][PATH]).decode()
-    assert new.count("\n") == text.count("\n")
-    assert (
-        new.splitlines()[4:6] == [")", "    assert (_tilth_expected[1]"][:0] + new.splitlines()[4:6]
-    )
-    assert "_tilth_expected[0]" in new
-    assert "two" not in new
-    assert "# café" in new
-    assert new.count("# comment") == 1
-    compile(new, PATH, "exec")
+    assert rewritten(text).split("\n") == [
+        "",
+        "# café",
+        "def test_a():",
+        "    assert f(\"é\") == (own<'one\\ntwo'>",
+        '), "why"',
+        "    assert (own<(1, 2)>",
+        ") == g()  # comment",
+        "",
+    ]
 
 
 def test_a_file_in_another_encoding_stays_in_it() -> None:
@@ -182,6 +224,13 @@ def test_a_file_in_another_encoding_stays_in_it() -> None:
     assert "f('é')" in new.decode("latin-1")
 
 
-@pytest.mark.parametrize("text", ["def broken(:\n", "x = '\0'\n", "# coding: nonsense\n"])
+UNREADABLE = ["def broken(:\n", "x = '\0'\n", "# coding: nonsense\n", "x = 1\ry = 2\n"]
+UNREADABLE += [f"assert {'a + ' * 5000}b\n", f"assert 0x{'f' * 10000} == x\n"]
+
+
+@pytest.mark.parametrize("text", UNREADABLE, ids=range(len(UNREADABLE)))
 def test_a_file_that_cannot_be_read_is_left_out(text: str) -> None:
-    assert read({PATH: text.encode()})["texts"] == {}
+    beside = {"tests/test_b.py": b"def test_b():\n    assert f() == 5\n"}
+    reading = read({PATH: text.encode(), **beside})
+    assert set(reading["texts"]) == set(beside)
+    assert reading["literals"] == ["5"]

@@ -24,6 +24,28 @@ def walled(project: Project) -> Validation:
     )
 
 
+PLANTS = f"""\
+import importlib.util
+import pathlib
+
+from _pytest.assertion import rewrite
+
+seed = pathlib.Path(__file__).parent / "{SEED}"
+code = compile({EASY!r}, str(seed), "exec")
+folder = seed.parent / "__pycache__"
+folder.mkdir(exist_ok=True)
+with (folder / (seed.stem + rewrite.PYC_TAIL)).open("wb") as file:
+    rewrite._write_pyc_fp(file, importlib.util.source_hash(seed.read_bytes()), code)
+"""
+
+
+def test_bytecode_that_is_planted_for_a_seed_test_notices_nothing(tmp_path: Path) -> None:
+    files = {SEED: ADD_TEST, "conftest.py": "import calc\n", "calc.py": "x = 1\n"}
+    project = Project(tmp_path / "p", files, task())
+    validation = project.tried({"calc.py": f"{PLANTS}\n{WRONG}"})
+    assert "stays green although" in report(validation, "pytest").output
+
+
 def test_tests_may_write_beside_themselves(tmp_path: Path) -> None:
     seed = (
         "from pathlib import Path\n\nfrom calc import add\n\n\ndef test_add():\n"

@@ -13,6 +13,7 @@ import gc
 import glob
 import json
 import os
+import shutil
 import signal
 import site
 import sys
@@ -20,7 +21,7 @@ import types
 from typing import TYPE_CHECKING, Any
 
 from . import seed_reading
-from .expectations import TABLE
+from .expected import TABLE, Expected
 from .reads import Reads
 
 if TYPE_CHECKING:
@@ -37,8 +38,7 @@ def main() -> None:
     gc.disable()
     request = _take_request(sys.argv[1])
     sys.argv[:] = ["pytest"]
-    # No bytecode that stands in the export is read, and none is written into it.
-    sys.pycache_prefix = request["bytecode"]
+    _drop_bytecode(request["root"])
     plugins = _plugin_options(request["blocked"])
     record: dict[str, Any]
     try:
@@ -74,6 +74,13 @@ def _take_request(path: str) -> dict[str, Any]:
         request: dict[str, Any] = json.load(file)
     os.unlink(path)
     return request
+
+
+def _drop_bytecode(root: str) -> None:
+    """Let nothing in the export be read but its sources; what is installed keeps its own."""
+    for place, directories, _ in os.walk(root):
+        if "__pycache__" in directories:
+            shutil.rmtree(os.path.join(place, "__pycache__"), ignore_errors=True)
 
 
 def _content(root: str, path: str) -> bytes:
@@ -153,33 +160,6 @@ def _moved(entry: str, root: str, stands_for: list[str]) -> str:
 
 def _is_inside(path: str, place: str) -> bool:
     return path == place or path.startswith(place.rstrip(os.sep) + os.sep)
-
-
-class Expected:
-    """Give the value of an expectation to the test that runs; to whoever else asks, its default."""
-
-    def __init__(self, defaults: dict[str, str], tests: dict[str, dict[str, str]]) -> None:
-        self._defaults = defaults
-        self._tests = tests
-        self._values: dict[str, Any] = {}
-        self._current: dict[str, str] = {}
-
-    def __getitem__(self, number: int) -> Any:
-        text = self._current.get(str(number)) or self._defaults[str(number)]
-        if text not in self._values:
-            value = eval(text, {"Unexpected": Unexpected})  # noqa: S307 (a literal of the test's own)
-            if isinstance(value, (list, dict, set, tuple)):
-                return value  # made anew each time, as the literal would be
-            self._values[text] = value
-        return self._values[text]
-
-    def enter(self, test: str) -> None:
-        """Let a test begin."""
-        self._current = self._tests.get(test, {})
-
-
-class Unexpected(Warning):
-    """Be what nobody raises."""
 
 
 class Recorder:
