@@ -2,8 +2,9 @@
 uses the same technique passes. Played on the real gate; `support/tricks.py` says how a row reads.
 
 `refused` says what the gate tells the worker, `named` what a note tells the evaluator of work that
-passes, `documented` which sentence of docs/security.md says that it passes unseen. `restored` is
-refused too: every file of the row but code is put right and named.
+passes, `shown` how the change itself is shown, `documented` which sentence of docs/security.md says
+that it passes unseen. `restored` is refused too: every file of the row but code is put right and
+named.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from support.tricks import CODE, Row, TrickClass, trick_classes
 
 from tilth.contract.prd import Plan
 from tilth.gate.findings import Validation
+from tilth.task.shown_change import led_to, shown_change
 
 CLASSES = {found.name: found for found in trick_classes()}
 TRICKS = [(each.name, row) for each in CLASSES.values() for row in each.tricks]
@@ -26,9 +28,7 @@ TWINS = [(each.name, row) for each in CLASSES.values() for row in each.twins]
 SECURITY = Path(__file__).parents[2] / "docs" / "security.md"
 # Code that no file names as part of the gate, though a row plants it.
 OWN = {CODE, "evil.py"}
-# Rows whose outcome the gate does not reach yet: one that does must leave this list.
-NOT_YET: frozenset[str] = frozenset()
-Play = Callable[[str, Row], Validation]
+Play = Callable[[str, Row], tuple[Validation, str]]
 
 
 class Played:
@@ -42,8 +42,8 @@ class Played:
         self._gate = project.gate()
         self._before = self._gate.baseline(project.tasks[0], self._plan, project.base)
 
-    def play(self, row: Row) -> Validation:
-        """Do what a row says, and have it proven."""
+    def play(self, row: Row) -> tuple[Validation, str]:
+        """Do what a row says, have it proven, and show the change as an evaluator sees it."""
         project = self._project
         project.workspace.restore(project.base)
         for path, target in row.links.items():
@@ -52,7 +52,17 @@ class Played:
         project.write(row.files)
         tree = project.workspace.freeze(project.base).tree
         task, base = project.tasks[0], project.base
-        return self._gate.validate(task, self._plan, base, tree, self._before)
+        found = self._gate.validate(task, self._plan, base, tree, self._before)
+        return found, self._shown(base, tree)
+
+    def _shown(self, base: str, tree: str) -> str:
+        trees = self._project.workspace
+
+        def led(path: str) -> str:
+            to = trees.links(tree, path).get(path)
+            return led_to(path, to, trees.read(tree, to) if to else None, trees.files(tree))
+
+        return shown_change(trees.diff(base, tree), led=led).text
 
 
 @pytest.fixture(scope="module")
@@ -64,18 +74,14 @@ def play(tmp_path_factory: pytest.TempPathFactory) -> Play:
     return lambda name, row: project(name).play(row)
 
 
-def named(rows: list[tuple[str, Row]], *not_yet: str) -> pytest.MarkDecorator:
-    late = pytest.mark.xfail(strict=True, raises=AssertionError)
-    every = [
-        pytest.param(name, row, id=f"{name}: {row.name}", marks=late if row.name in not_yet else ())
-        for name, row in rows
-    ]
+def named(rows: list[tuple[str, Row]]) -> pytest.MarkDecorator:
+    every = [pytest.param(name, row, id=f"{name}: {row.name}") for name, row in rows]
     return pytest.mark.parametrize(("name", "row"), every)
 
 
-@named(TRICKS, *NOT_YET)
+@named(TRICKS)
 def test_work_that_was_not_done_does_not_look_done_when_it(name: str, row: Row, play: Play) -> None:
-    found = play(name, row)
+    found, shown = play(name, row)
     told = found.render()
     match row.outcome:
         case "refused":
@@ -88,6 +94,9 @@ def test_work_that_was_not_done_does_not_look_done_when_it(name: str, row: Row, 
         case "named":
             assert found.passed, told
             assert any(re.search(row.says, note) for note in found.notes), told
+        case "shown":
+            assert found.passed, told
+            assert re.search(row.says, shown), shown
         case "documented":
             assert found.passed, told
             assert row.says in " ".join(SECURITY.read_text("utf-8").split())
@@ -97,7 +106,7 @@ def test_work_that_was_not_done_does_not_look_done_when_it(name: str, row: Row, 
 
 @named(TWINS)
 def test_honest_work_passes_that(name: str, row: Row, play: Play) -> None:
-    found = play(name, row)
+    found, _ = play(name, row)
     assert found.passed, found.render()
     assert found.tampered == ()
 

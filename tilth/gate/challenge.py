@@ -21,6 +21,7 @@ from tilth.gate.passing import PytestRun
 # A guess without knowledge shall be right once in so many times.
 _ODDS = 16
 _MOST_ALONE = 2
+_TIMES_FALSE, _TIMES_TRUE = 3, 2
 _MOST_TEXT = 80
 
 
@@ -122,9 +123,16 @@ def patterns(units: Sequence[Unit], nonce: str) -> tuple[Pattern, ...]:
 
 
 def alone(units: Sequence[Unit], nonce: str) -> tuple[Pattern, ...]:
-    """Give runs in which one test is false at a time, and one in which none is, at random."""
-    every = [Pattern(false={unit.key: each}) for unit in units for each in unit.variants]
-    mixed = [*every, Pattern(false={})]
+    """Give runs in which one test is false at a time, and some in which none is, at random.
+
+    As often as leaves a guess about one chance in sixteen for each test.
+    """
+    every = [
+        Pattern(false={unit.key: unit.variants[turn % len(unit.variants)]})
+        for unit in units
+        for turn in range(max(_TIMES_FALSE, len(unit.variants)) if unit.variants else 0)
+    ]
+    mixed = [*every, *[Pattern(false={})] * _TIMES_TRUE]
     random_of(nonce).shuffle(mixed)
     return tuple(mixed)
 
@@ -165,17 +173,18 @@ class Outcome(Value):
 
     `noticed` were red once when they were falsified, `steady` always and never otherwise. `blind`
     were green though a plain expectation was false, with its number; `red` were so in a
-    run that left them true.
+    run that left them true. `unsettled` were in a run that left no report, whoever ended it.
     """
 
     noticed: frozenset[str] = frozenset()
     steady: frozenset[str] = frozenset()
     blind: Mapping[str, int] = {}
     red: frozenset[str] = frozenset()
+    unsettled: bool = False
 
-    @property
-    def deviating(self) -> frozenset[str]:
-        return self.red.union(self.blind)
+    def deviates(self, unit: Unit) -> bool:
+        """Tell whether a test has to be looked at once more."""
+        return self.unsettled or unit.key in self.red.union(self.blind)
 
 
 def outcome_of(
@@ -188,6 +197,9 @@ def outcome_of(
 
     Without `others_matter` a test may be red in a run that falsifies another one.
     """
+    # Where several tests are false, a run without a report says of none that it noticed.
+    said = [each for each in runs if each[1] is not None or not others_matter]
+    unsettled, runs = len(said) < len(runs), said
     green = [_green(run) for _, run in runs]
     noticed, missed, red = set(), set(), set()
     blind: dict[str, int] = {}
@@ -205,7 +217,11 @@ def outcome_of(
                     blind.setdefault(unit.key, chosen.sites[0])
     steady = noticed - missed - red
     return Outcome(
-        noticed=frozenset(noticed), steady=frozenset(steady), blind=blind, red=frozenset(red)
+        noticed=frozenset(noticed),
+        steady=frozenset(steady),
+        blind=blind,
+        red=frozenset(red),
+        unsettled=unsettled,
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
@@ -32,6 +32,7 @@ from tilth.gate.challenge import (
 from tilth.gate.challenged import Challenged
 from tilth.gate.export import Runtime, open_export
 from tilth.gate.findings import SuiteRecord
+from tilth.gate.in_target.run import keyed
 from tilth.gate.overlay import Overlay
 from tilth.gate.passing import PytestRun
 from tilth.gate.pytest_run import PytestEnd, run_pytest
@@ -81,7 +82,7 @@ class Challenger:
         units = tuple(unit for unit in every if file_of(unit.node) in own)
         runs = files.run(patterns(units, nonce), units, self.cores)
         outcome = outcome_of(units, runs)
-        again = [unit for unit in units if unit.key in outcome.deviating][:_MOST_AGAIN]
+        again = [unit for unit in units if outcome.deviates(unit)][:_MOST_AGAIN]
         refused, noticed = [], set(outcome.noticed)
         if again:
             # Tests may share a state, and a machine may stumble: each by itself, once more.
@@ -89,9 +90,7 @@ class Challenger:
             files = replace(files, rule=f"{files.rule} again")
             more = files.run(alone(again, f"{nonce} again"), again, self.cores)
             second = outcome_of(again, more, others_matter=False)
-            refused = [
-                _refusal(unit, second, files) for unit in again if unit.key in second.deviating
-            ]
+            refused = [_refusal(unit, second, files) for unit in again if second.deviates(unit)]
             noticed |= second.noticed
             runs = [*runs, *more]
         return Challenged(
@@ -132,11 +131,15 @@ class Challenger:
             self._steady[key] = _steady(there, f"{nonce} base")
         units = self._steady[key]
         here, runs, missed, tries = replace(there, tree=proof.tree), [], units, 0
+        outcome = Outcome()
         while missed and tries < _MOST_TRIES:
             tries += 1
             made = here.run(patterns(missed, f"{nonce} {tries}"), missed)
-            noticed = outcome_of(missed, made).noticed
-            missed = tuple(unit for unit in missed if unit.key not in noticed)
+            outcome = outcome_of(missed, made)
+            proven = outcome.noticed - outcome.red
+            # Cases that are gone have been told of already.
+            there_still = _present(made) or {unit.key for unit in missed}
+            missed = tuple(unit for unit in missed if unit.key in there_still - proven)
             runs += [signs(units, pattern, run) for pattern, run in made]
         return Challenged(
             validator=SUITE,
@@ -145,14 +148,24 @@ class Challenger:
             runs=tuple(runs),
             noticed=tuple(unit.node for unit in units if unit not in missed),
             refused=tuple(
-                f"{blind_words(unit, None, there.expected, there.rule)}; on the base it noticed"
-                for unit in missed
+                f"{_lost(unit, outcome, there)}; on the base it noticed" for unit in missed
             ),
         )
 
     def _files(self, proof: Proof, tree: str, names: tuple[str, ...]) -> _TestFiles:
         expected = read_expectations(self.runtime, _texts(proof, names), self.timeout_s)
         return _TestFiles(self.runtime, proof, tree, names, expected, self.timeout_s, tree)
+
+
+def _present(runs: Iterable[_Ran]) -> frozenset[str]:
+    """Give the tests that were there in some runs, whatever became of them."""
+    return frozenset(key for _, run in runs if run for key in keyed(list(run.collected)).values())
+
+
+def _lost(unit: Unit, found: Outcome, files: _TestFiles) -> str:
+    if unit.key in found.red:
+        return red_words(unit)
+    return blind_words(unit, None, files.expected, files.rule)
 
 
 def _refusal(unit: Unit, found: Outcome, files: _TestFiles) -> str:

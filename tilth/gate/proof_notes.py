@@ -63,6 +63,7 @@ _COMMENT = re.compile(
     r"|(?:ruff:\s*|flake8[:=]\s*)?noqa\b|pragma:\s*no)",
     re.IGNORECASE,
 )
+_REACHING = frozenset({"getattr", "vars", "type"})
 _FROM_TEXT = frozenset({"exec", "eval", "compile"})
 _SETTING = frozenset({"setattr", "delattr", "setitem", "delitem"})
 _SETTING |= {f"__{name}__" for name in _SETTING}
@@ -202,7 +203,8 @@ class _Reader:
 
     def _changes(self, node: ast.AST) -> bool:
         if isinstance(node, ast.Attribute | ast.Subscript):
-            return not isinstance(node.ctx, ast.Load) and self._is_imported(node.value)
+            of = _owner(node.value) if isinstance(node, ast.Attribute) else node.value
+            return not isinstance(node.ctx, ast.Load) and self._is_imported(of)
         if not isinstance(node, ast.Call):
             return False
         func, name = node.func, next(_names(node.func), "")
@@ -256,22 +258,21 @@ def _bound(alias: ast.alias) -> str:
     return alias.asname or alias.name.partition(".")[0]
 
 
+def _owner(node: ast.AST) -> ast.AST:
+    """Give what an attribute is set on; of a call, what was called: `decimal.getcontext()`."""
+    while isinstance(node, ast.Call):
+        reaches = bool(node.args) and next(_names(node.func), "") in _REACHING
+        node = node.args[0] if reaches else node.func
+    return node
+
+
 def _chain(node: ast.AST) -> Iterator[str]:
     """Give the names that lead to what an expression stands for; a call's result is another."""
     while isinstance(node, ast.Attribute | ast.Subscript):
         if isinstance(node, ast.Attribute):
             yield node.attr
         node = node.value
-    if (
-        isinstance(node, ast.Call)
-        and node.args
-        and next(_names(node.func), "")
-        in (
-            "getattr",
-            "vars",
-            "type",
-        )
-    ):
+    if isinstance(node, ast.Call) and node.args and next(_names(node.func), "") in _REACHING:
         yield from _chain(node.args[0])
     elif isinstance(node, ast.Name):
         yield node.id

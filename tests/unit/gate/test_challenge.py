@@ -134,7 +134,7 @@ def is_false(pattern: Pattern, number: int) -> bool:
 def test_red_exactly_when_falsified_is_noticed() -> None:
     found = judged(expectations(plain(0), plain(1)), 2, is_false)
     assert found.noticed == found.steady == {f"{FILE}::test_0#0", f"{FILE}::test_1#0"}
-    assert not found.deviating
+    assert not any(map(found.deviates, units(expectations(plain(0), plain(1)), 2)))
 
 
 def test_green_though_falsified_is_blind_where_it_is_plain_and_unnoticed_elsewhere() -> None:
@@ -144,21 +144,33 @@ def test_green_though_falsified_is_blind_where_it_is_plain_and_unnoticed_elsewhe
     assert found.noticed == frozenset()
 
 
-def test_red_though_true_is_a_deviation_and_a_run_without_a_report_is_red() -> None:
+def test_red_though_true_is_a_deviation_and_a_run_without_a_report_settles_nothing() -> None:
     known = expectations(plain(0), plain(1))
     found = judged(known, 2, lambda *_: True)
     assert found.red == {f"{FILE}::test_0#0", f"{FILE}::test_1#0"}
     every = units(known, 2)
-    assert outcome_of(every, [(Pattern(false={}), None)]).red == found.red
+    gone = outcome_of(every, [(pattern, None) for pattern in patterns(every, "nonce")])
+    assert (gone.noticed, gone.red, gone.blind) == (frozenset(), frozenset(), {})
+    assert all(map(gone.deviates, every))
+
+
+def test_alone_a_run_without_a_report_is_as_good_as_a_red_test() -> None:
+    every = units(expectations(plain(0)), 1)
+    made = alone(every, "nonce")
+    ends = [(p, None if p.false else ran(1)) for p in made]
+    assert outcome_of(every, ends, others_matter=False).steady == {every[0].key}
+    always = [(p, None) for p in made]
+    assert outcome_of(every, always, others_matter=False).deviates(every[0])
 
 
 def test_alone_a_test_may_be_red_behind_another_that_is_false() -> None:
     known = expectations(plain(0), plain(1))
     every = units(known, 2)
     made = alone(every, "nonce")
-    assert sorted(len(pattern.false) for pattern in made) == [0, 1, 1]
+    assert sorted(len(pattern.false) for pattern in made) == [0, 0, *[1] * 6]
     runs = [(p, ran(2, lambda n, p=p: bool(p.false))) for p in made]  # type: ignore[misc]
-    assert not outcome_of(every, runs, others_matter=False).deviating
+    found = outcome_of(every, runs, others_matter=False)
+    assert not any(map(found.deviates, every))
 
 
 VALUES = ["5", "-2", "0", "0.5", "1e300", "True", "None", "'hello'", "''", "b'x'", "[1, 'a']"]

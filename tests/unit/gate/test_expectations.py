@@ -48,7 +48,7 @@ FOUND = {
     "assert 0 < f(x) <= 10": "assert (unlike((<0>))) < f(x) <= (unlike((<10>)))",
     "assert f(x) == 1 and g(x) == 2": "assert f(x) == (own<1>) and g(x) == (own<2>)",
     "assert f(x) == 1 or x": "assert (truth(f(x) == (<1>) or x))",
-    "assert f() == pytest.approx(0.3)": "assert f() == (value(pytest.approx((<0.3>))))",
+    "assert f() == pytest.approx(0.3)": "assert f() == pytest.approx((own<0.3>))",
     "assert f(x)": "assert (truth(f(x)))",
     "assert not f(x)": "assert (truth(not f(x)))",
     "assert f(x) != 5": "assert (truth(f(x) != (<5>)))",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tilth.base.hidden_characters import escaped
 from tilth.gate.proof_notes import proof_notes
 from tilth.gate.tampering import MOST_OF_A_KIND
 from tilth.git.changes import Change
@@ -65,7 +66,7 @@ NAMED = {
 
 @pytest.mark.parametrize("line", NAMED)
 def test_it_is_named_with_its_place(line: str) -> None:
-    first = line.split("\n", maxsplit=1)[0]
+    first = escaped(line.split("\n", maxsplit=1)[0])
     assert f"{PRODUCT}:1: {NAMED[line]}: {first}" in notes(f"{line}\n")
 
 
@@ -105,6 +106,7 @@ CHANGED = [
     ("import calc", "calc.TABLE[2] = 4"),
     ("import calc, operator", "operator.setitem(calc.TABLE, 2, 4)"),
     ("import calc", "calc.TABLE.update({2: 4})"),
+    ("import decimal", "decimal.getcontext().prec = 1"),
 ]
 
 

@@ -160,6 +160,9 @@ class _Finder(ast.NodeVisitor):
         self._wrap(left if is_literal(left) and not is_literal(right) else right, kind)
 
     def _wrap(self, node: ast.expr, kind: str) -> None:
+        if name_of(node) == "approx" and isinstance(node, ast.Call) and node.args:
+            # Its tolerance is part of what is compared.
+            node = node.args[0]
         node = node.value if isinstance(node, ast.Starred) else node
         self.expected.append(node)
         if kind == "value" and is_literal(node):

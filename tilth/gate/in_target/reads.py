@@ -38,7 +38,7 @@ class Reads:
         ):
             return
         path = self._own(os.fsdecode(arguments[0]))
-        if path is None or arguments[2] & os.O_WRONLY:
+        if path is None or arguments[2] & os.O_WRONLY or path.endswith(".pyc"):
             return
         self._pairs[self._reader(path), path] = None
 
