@@ -251,7 +251,7 @@ def _(
 ) -> TaskState:
     name = _EVIDENCE[type(ran)]
     kept = {name: (*getattr(task, name), ran)}
-    return changed(task, **kept, gate_ms=task.gate_ms + ran.duration_ms)
+    return _milestone(changed(task, **kept, gate_ms=task.gate_ms + ran.duration_ms), event)
 
 
 def _reviewed(
