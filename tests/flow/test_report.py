@@ -146,7 +146,7 @@ def test_a_test_that_patches_the_product_is_named_to_evaluator_and_person(site: 
         site.bundle(1), worker=[added + solve(1) + submit(1)], evaluator=[accept(score=95)]
     )
     assert run.code == 0
-    said = "tests/test_zzz.py:3: changes what it imports, for other tests too, when it is imported"
+    said = "tests/test_zzz.py:3: changes what it imports, for others too"
     note = f"{said}: feature1.add1 = abs"
     assert f"- {note}\n" in run.last_user_text("evaluator", 0)
     assert note in report_of(run)

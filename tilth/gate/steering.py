@@ -68,7 +68,8 @@ def is_beside_tests(path: str) -> bool:
 
 def is_of_tests(path: str) -> bool:
     """Tell whether a file is Python that is run with the tests."""
-    return path.endswith(".py") and (is_beside_tests(path) or is_test_file(path))
+    named = is_test_file(path) or PurePosixPath(path).name == "conftest.py"
+    return path.endswith(".py") and (is_beside_tests(path) or named)
 
 
 def makes_package(path: str) -> bool:
