@@ -26,7 +26,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 PICTURES = (
     ("overview", "", "light", 1280, 840, ".tasks"),
     ("task", "task=T-002", "dark", 1280, 840, ".entry"),
-    ("event", "seq=42", "light", 1280, 560, ".detail pre"),
+    ("event", "seq=44", "light", 1280, 560, ".detail pre"),
 )
 
 
