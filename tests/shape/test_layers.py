@@ -19,7 +19,6 @@ LAYER = {
     "config": 0,
     "contract": 0,
     "gate.challenged": 0,
-    "gate.evidence": 0,
     "gate.findings": 0,
     "gate.globs": 0,
     "gate.steering": 0,

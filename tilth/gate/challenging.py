@@ -14,7 +14,6 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
-from tilth.gate.base_tests import file_of
 from tilth.gate.challenge import (
     Expectations,
     Outcome,
@@ -40,6 +39,7 @@ from tilth.gate.reach import Reach
 from tilth.gate.seed_files import read_expectations
 from tilth.gate.seed_proof import PYTEST, Proof
 from tilth.gate.steering import TESTS
+from tilth.gate.suite import file_of
 from tilth.gate.tampering import shortened
 
 SUITE = "suite"

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from tilth.base.errors import UserError
+from tilth.base.safe_text import one_line
 from tilth.gate.overlay import Overlay, lay_out
 from tilth.git.changes import Change
 from tilth.sandbox.confinement import Access, Bind, Command, Confinement, Finished, run
@@ -58,6 +60,11 @@ class Runtime:
     scratch: Path
     stands_for: tuple[Path, ...] = ()
     place: Callable[[], AbstractContextManager[None]] = nullcontext
+
+    def unable(self, what: str, why: object) -> UserError:
+        """Say that the interpreter cannot do what the gate needs, and the way out."""
+        said = f"{self.python} cannot {what} ({one_line(str(why))})"
+        return UserError(f"{said}: set TILTH_PYTHON to the project's Python")
 
 
 @dataclass(frozen=True)

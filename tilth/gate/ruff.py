@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -20,7 +20,7 @@ from tilth.base.plain_file import read_plain
 from tilth.base.values import Value
 from tilth.gate.challenged import more
 from tilth.gate.export import Export
-from tilth.gate.findings import Baseline, ValidatorReport
+from tilth.gate.findings import ValidatorReport
 from tilth.gate.overlay import place
 from tilth.gate.reports import report_of, too_slow
 from tilth.sandbox.confinement import Finished
@@ -62,79 +62,75 @@ class Violation(Value):
         return f"{self.path}:{self.row}:{self.column}: {self.code} {self.message}"
 
 
-def run_ruff(export: Export, timeout_s: float) -> tuple[Finished, tuple[Violation, ...] | None]:
-    """Check the whole export; no violations at all, not even none, when ruff could not work."""
-    found = export.root / "ruff.json"
-    if _own_table(export.path) is None:
-        place(export.path, _CONFIGS[0], _PLAIN_CONFIG)
-    options = (*_OPTIONS, *_looking_everywhere(export.path), f"--output-file={found}")
-    argv = (str(export.runtime.ruff), "check", *options, ".")
-    try:
-        finished = export.run(argv, timeout_s)
-    except ToolError as error:
-        raise UserError(f"{error}: install ruff beside Tilth") from error
-    if finished.exit_code not in _FOUND or not found.is_file():
-        return finished, None
-    return finished, violations(found.read_bytes(), export.path)
-
-
-def count(violations: Iterable[Violation]) -> dict[str, int]:
-    """Count violations in the form a baseline keeps."""
-    return dict(Counter(violation.key for violation in violations))
-
-
-def paths_of(counted: Mapping[str, int]) -> set[str]:
-    """Give the files that counted violations stand in."""
-    return {key.partition("|")[0] for key in counted}
-
-
-def new_since(
-    base: Mapping[str, int], found: Iterable[Violation], gone: Collection[str]
-) -> tuple[Violation, ...]:
-    """Give the violations that the base did not have; those of a file that is gone may move."""
-    left = Counter(base)
-    adrift: Counter[str] = Counter()
-    for key, number in base.items():
-        path, _, kind = key.partition("|")
-        if path in gone:
-            adrift[kind] += number
-    fresh = []
-    for violation in found:
-        if left[violation.key] > 0:
-            left[violation.key] -= 1
-        elif adrift[violation.kind] > 0:
-            adrift[violation.kind] -= 1
-        else:
-            fresh.append(violation)
-    return tuple(fresh)
-
-
-def on_base(finished: Finished, found: tuple[Violation, ...] | None) -> tuple[Violation, ...]:
-    """Give what ruff found on the base; UserError if it cannot check it."""
+def base_violations(
+    export: Export, timeout_s: float, is_left_out: Callable[[str], bool]
+) -> dict[str, int]:
+    """Count what ruff finds on the base; UserError if it cannot check it."""
+    finished, found = _run(export, timeout_s, is_left_out)
     if found is None:
         said = " ".join(finished.output.split())[:300] or f"exit code {finished.exit_code}"
         raise UserError(
             f"ruff cannot check the base ({said}): mend the repository's ruff configuration, or "
             "replace the validator under [tool.tilth.validators]"
         )
-    return found
+    return dict(Counter(violation.key for violation in found))
 
 
 def ruff_report(
-    finished: Finished,
-    found: tuple[Violation, ...] | None,
-    baseline: Baseline,
-    export: Path,
+    export: Export,
     timeout_s: float,
+    is_left_out: Callable[[str], bool],
+    base: Mapping[str, int],
 ) -> ValidatorReport:
-    """Fail on what is new since the base."""
+    """Check the whole export, and fail on what is new since the base."""
+    finished, found = _run(export, timeout_s, is_left_out)
     if found is None:
         said = too_slow(RUFF, timeout_s) if finished.timed_out else "ruff could not check the tree"
         return report_of(RUFF, False, finished, f"{said}\n{finished.output}")
-    gone = {path for path in paths_of(baseline.violations) if not (export / path).exists()}
-    lines = [violation.line() for violation in new_since(baseline.violations, found, gone)]
+    stands = {path for path in map(_path_of, base) if (export.path / path).exists()}
+    lines = [violation.line() for violation in new_since(base, found, stands)]
     output = "\n".join([*lines[:_MOST_LINES], *more(lines, _MOST_LINES)]) or "no new violation"
     return report_of(RUFF, not lines, finished, output)
+
+
+def new_since(
+    base: Mapping[str, int], found: Iterable[Violation], stands: Container[str]
+) -> tuple[Violation, ...]:
+    """Give the violations that the base did not have; those of a file that is gone may move."""
+    left: Counter[str] = Counter()
+    for key, number in base.items():
+        path, _, kind = key.partition("|")
+        left[key if path in stands else kind] += number
+    fresh = []
+    for violation in found:
+        known = next((key for key in (violation.key, violation.kind) if left[key]), None)
+        if known is None:
+            fresh.append(violation)
+        else:
+            left[known] -= 1
+    return tuple(fresh)
+
+
+def _run(
+    export: Export, timeout_s: float, is_left_out: Callable[[str], bool]
+) -> tuple[Finished, tuple[Violation, ...] | None]:
+    """Check the whole export; no violations at all, not even none, when ruff could not work."""
+    report = export.root / "ruff.json"
+    if _own_table(export.path) is None:
+        place(export.path, _CONFIGS[0], _PLAIN_CONFIG)
+    options = (*_OPTIONS, *_looking_everywhere(export.path), f"--output-file={report}")
+    try:
+        finished = export.run((str(export.runtime.ruff), "check", *options, "."), timeout_s)
+    except ToolError as error:
+        raise UserError(f"{error}: install ruff beside Tilth") from error
+    if finished.exit_code not in _FOUND or not report.is_file():
+        return finished, None
+    found = violations(report.read_bytes(), export.path)
+    return finished, tuple(item for item in found if not is_left_out(item.path))
+
+
+def _path_of(key: str) -> str:
+    return key.partition("|")[0]
 
 
 def options_for(root: Path, path: str) -> list[str]:
@@ -176,16 +172,11 @@ def _toml(file: Path) -> dict[str, Any]:
         return {"tool": {"ruff": {}}}
 
 
-class _Place(BaseModel):
-    row: int
-    column: int
-
-
 class _Finding(BaseModel):
     code: str | None
     message: str
     filename: str
-    location: _Place | None
+    location: dict[str, int] | None
 
 
 _FINDINGS = TypeAdapter(list[_Finding])
@@ -201,8 +192,8 @@ def violations(content: bytes, export: Path) -> tuple[Violation, ...]:
     return tuple(
         Violation(
             path=str(Path(finding.filename).relative_to(export)),
-            row=finding.location.row if finding.location else 1,
-            column=finding.location.column if finding.location else 1,
+            row=(finding.location or {}).get("row", 1),
+            column=(finding.location or {}).get("column", 1),
             code=finding.code or "invalid-syntax",
             message=finding.message,
         )
