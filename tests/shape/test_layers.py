@@ -78,6 +78,7 @@ LAYER = {
     "task.operator_briefs": 1,
     "task.watch": 1,
     "config.init": 2,
+    "config.ruff": 2,
     "demo": 2,
     "gate": 2,
     "git": 2,

@@ -14,6 +14,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
+from tilth.contract.suite_record import SuiteRecord
 from tilth.gate.challenge import (
     Expectations,
     Outcome,
@@ -30,7 +31,6 @@ from tilth.gate.challenge import (
 )
 from tilth.gate.challenged import Challenged
 from tilth.gate.export import Runtime, open_export
-from tilth.gate.findings import SuiteRecord
 from tilth.gate.in_target.run import keyed
 from tilth.gate.overlay import Overlay
 from tilth.gate.passing import PytestRun

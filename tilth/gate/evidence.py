@@ -8,7 +8,7 @@ alone; how many, on the time. What is found is told; it never fails a case.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
@@ -16,7 +16,7 @@ from tilth.base.errors import UserError
 from tilth.contract.evidence import MOST_PROBE_CHARS, Mutated, Probed, ProbeOutcome, shortened
 from tilth.gate.export import Runtime, open_export
 from tilth.gate.mutants import Mutant, added_lines, in_turn, mutants_of
-from tilth.gate.overlay import place
+from tilth.gate.overlay import Overlay, lay_out
 from tilth.gate.pytest_config import pytest_setup
 from tilth.gate.pytest_run import PytestEnd, run_pytest
 from tilth.gate.seed_proof import Proof
@@ -41,7 +41,7 @@ class Trial:
             return Probed(outcome=ProbeOutcome.TOO_LONG)
         content = text.encode("utf-8", "backslashreplace")
         try:
-            end = self._run((PROBE,), [content], self.timeout_s, (PROBE, content))
+            end = self._run((PROBE,), [content], self.timeout_s, {PROBE: content})
         except (UserError, OSError) as error:
             # No pytest here, or no room for a copy: that is no reason to end a night's work.
             return Probed(outcome=ProbeOutcome.NOT_COLLECTED, output=str(error))
@@ -56,77 +56,72 @@ class Trial:
 
         `check` is called before each of them and raises when a stop is wished for.
         """
-        mutants = in_turn(mutant for path in self._product() for mutant in self._planted(path))
-        tests, nothing = self._tests(), Mutated(not_run=len(mutants))
-        texts = [self.proof.seeds.run.get(path) or self._read(path) for path in tests]
+        seeds, removed = self.proof.seeds, self.proof.overlay.removes
+        changes = (change for change in self.proof.trees.changes if change.status != "D")
+        brought = [change.path for change in changes if change.path not in removed]
+        # This task's own tests should notice, and those the change brings.
+        own = [path for path in brought if is_test_file(path) and not seeds.is_any(path)]
+        tests = (*seeds.own, *own)
+        product = (path for path in brought if self._is_product(path))
+        mutants = in_turn(mutant for path in product for mutant in self._planted(path))
         try:
-            whole = self._run(tests, texts, self.timeout_s) if mutants and tests else None
+            is_noticed = self._noticing(tests, seconds, check) if mutants and tests else None
         except (UserError, OSError):
             # Mutants are told of, never insisted on.
-            return nothing
-        passing = _passed(whole) if whole else frozenset()
-        if whole is None or not passing:
-            return nothing
-        patience = min(self.timeout_s, _PATIENCE * (1 + whole.finished.duration_ms / 1000))
-        deadline = time.monotonic() + seconds
+            is_noticed = None
+        if is_noticed is None:
+            return Mutated(not_run=len(mutants))
+        with ThreadPoolExecutor(max_workers=max(1, cores)) as pool:
+            ends = list(zip(mutants, pool.map(is_noticed, mutants), strict=True))
+        survived = [mutant for mutant, noticed in ends if noticed is False]
+        tried = [noticed for _, noticed in ends if noticed is not None]
+        return Mutated(
+            tried=len(tried),
+            killed=sum(tried),
+            not_run=len(mutants) - len(tried),
+            survived=tuple(f"{m.place} {m.before} → {m.after}" for m in survived),
+        )
+
+    def _noticing(
+        self, tests: tuple[str, ...], seconds: float, check: Callable[[], None]
+    ) -> Callable[[Mutant], bool | None] | None:
+        """Give what tells whether a test notices a mutant; None if nothing passes without one."""
+        texts = [self.proof.seeds.run.get(path) or self._read(path) for path in tests]
+        whole = self._run(tests, texts, self.timeout_s)
+        passing, took = _passed(whole), whole.finished.duration_ms / 1000
+        patience, deadline = min(self.timeout_s, _PATIENCE * (1 + took)), time.monotonic() + seconds
 
         def is_noticed(mutant: Mutant) -> bool | None:
             check()
             left = deadline - time.monotonic()
             if left <= 0:
                 return None
-            planted = mutant.path, mutant.planted(self._read(mutant.path))
+            placed = {mutant.path: mutant.planted(self._read(mutant.path))}
             try:
                 # The first test that notices is enough.
-                first = ("--maxfail=1", *tests)
-                end = self._run(first, texts, min(patience, left), planted)
+                end = self._run(("--maxfail=1", *tests), texts, min(patience, left), placed)
             except OSError:
                 return None
             ran_out = end.finished.timed_out and left < patience
             return None if ran_out else not passing <= _passed(end)
 
-        with ThreadPoolExecutor(max_workers=max(1, cores)) as pool:
-            ends = list(zip(mutants, pool.map(is_noticed, mutants), strict=True))
-        survived = [mutant for mutant, noticed in ends if noticed is False]
-        killed = sum(noticed is True for _, noticed in ends)
-        return Mutated(
-            tried=killed + len(survived),
-            killed=killed,
-            not_run=len(mutants) - killed - len(survived),
-            survived=tuple(f"{m.place} {m.before} → {m.after}" for m in survived),
-        )
+        return is_noticed if passing else None
 
     def _run(
         self,
         tests: tuple[str, ...],
         texts: list[bytes],
         timeout_s: float,
-        placed: tuple[str, bytes] | None = None,
+        placed: Mapping[str, bytes] | None = None,
     ) -> PytestEnd:
         words = [text.decode("utf-8", "replace") for text in texts]
-        setup = pytest_setup(self.proof.read, words)
         with open_export(self.runtime, self.proof.tree, self.proof.overlay) as export:
-            if placed is not None:
-                place(export.path, *placed)
-            return run_pytest(export, tests, setup, timeout_s)
+            lay_out(Overlay(places=placed or {}), export.path)
+            return run_pytest(export, tests, pytest_setup(self.proof.read, words), timeout_s)
 
-    def _tests(self) -> tuple[str, ...]:
-        """Name the tests that should notice: this task's own, and those the change brings."""
-        seeds = self.proof.seeds
-        brought = (path for path in self._brought() if is_test_file(path))
-        return (*seeds.own, *(path for path in brought if not seeds.is_any(path)))
-
-    def _product(self) -> Iterator[str]:
-        for path in self._brought():
-            of_tests = is_test_file(path) or is_beside_tests(path) or path in self.proof.seeds.run
-            if path.endswith(".py") and not of_tests and not steers(path):
-                yield path
-
-    def _brought(self) -> Iterator[str]:
-        """Give the files that the change leaves and that are not put right."""
-        for change in self.proof.trees.changes:
-            if change.status != "D" and change.path not in self.proof.overlay.removes:
-                yield change.path
+    def _is_product(self, path: str) -> bool:
+        of_tests = is_test_file(path) or is_beside_tests(path) or path in self.proof.seeds.run
+        return path.endswith(".py") and not of_tests and not steers(path)
 
     def _planted(self, path: str) -> tuple[Mutant, ...]:
         trees, after = self.proof.trees, self._read(path)

@@ -21,25 +21,26 @@ from tilth.config.project import ProjectFacts
 from tilth.config.secrets import Mask
 from tilth.contract.evidence import Mutated, Probed
 from tilth.contract.prd import Plan, Task
+from tilth.contract.suite_record import SuiteRecord
 from tilth.gate.challenged import Known, unknown
 from tilth.gate.challenges import Challenges
 from tilth.gate.challenging import Challenger
 from tilth.gate.change_notes import NO_TEST, ChangeNotes
 from tilth.gate.evidence import Trial
-from tilth.gate.export import Runtime, TreeSource, open_export
-from tilth.gate.findings import Baseline, SuiteRecord, Validation, ValidatorReport
-from tilth.gate.kept_trees import KeptTrees
+from tilth.gate.export import Runtime, open_export
+from tilth.gate.findings import Baseline, Validation, ValidatorReport
 from tilth.gate.named import run_named
-from tilth.gate.overlay import Overlay, Trees, gather_seeds, lay_out, plan_overlay
+from tilth.gate.overlay import Trees, gather_seeds, plan_overlay
 from tilth.gate.passing import PytestRun, complaints
 from tilth.gate.plain_sight import PLAIN_SIGHT, compared
 from tilth.gate.pytest_config import gate_setups
 from tilth.gate.pytest_run import PytestEnd, run_pytest
 from tilth.gate.reports import report_of
-from tilth.gate.ruff import RUFF, base_violations, ruff_report
+from tilth.gate.ruff import RUFF, Found, count_of_base, lint_tree, ruff_report
 from tilth.gate.seed_proof import PYTEST, Judgement, Proof, base_report, baseline_of, read_all
 from tilth.gate.shadowing import read_names, shadows
 from tilth.gate.suite import SUITE, Suite, kept_report
+from tilth.git.kept_trees import KeptTrees, TreeSource
 
 CONFIGURATION = "configuration"
 
@@ -82,20 +83,17 @@ class Gate:
         self._defaults = {RUFF, PYTEST, SUITE} - {*self.facts.defaults_left_out}
         wanted = self.facts.suite
         self._arguments = wanted if isinstance(wanted, tuple) else ()
-        is_on = SUITE in self._defaults and wanted is not False
-        self._suite = Suite(self.runtime, self.timeout_s, self._arguments) if is_on else None
+        if wanted is False:
+            self._defaults.discard(SUITE)
 
     def baseline(self, task: Task, plan: Plan, base: str) -> Baseline:
         """Find what is true of the untouched base, so that only the rest is laid to the worker."""
         proof = self._open(task, plan, base, base)
-        seeds, violations, report, run = proof.seeds, dict[str, int](), None, None
-        with open_export(self.runtime, base, proof.overlay) as export:
-            if RUFF in self._defaults:
-                violations = base_violations(export, self.timeout_s, seeds.is_any)
-            if PYTEST in self._defaults and seeds.run:
-                tests, setup = tuple(seeds.run), proof.setup()
-                end = run_pytest(export, tests, setup, self.timeout_s, watched=True)
-                report, run = base_report(end, seeds, self.timeout_s), end.run
+        seeds, report, run = proof.seeds, None, None
+        violations = count_of_base(*self._lint(proof)) if RUFF in self._defaults else {}
+        if PYTEST in self._defaults and seeds.run:
+            end = self._run(proof, tuple(seeds.run), watched=True)
+            report, run = base_report(end, seeds, self.timeout_s), end.run
         red = self._red_elsewhere(proof, run)
         suite = self._suite_before(proof)
         support = {*(run.support if run else ()), *(suite["suite"].support if suite else ())}
@@ -143,11 +141,11 @@ class Gate:
             end = self._run(proof, tests)
             reports.append(Judgement((), tests, Baseline()).report(end, self.timeout_s))
         first = next(iter(self.suites.values()), None)
-        if self._suite is not None and first is not None and first.not_run is None:
+        if SUITE in self._defaults and first is not None and first.not_run is None:
             tree = self.workspace.tree_of(tip)
             known = self.suites.get(tree)
             reports.append(
-                kept_report(known, first) if known else self._suite.on_tree(proof, first, tree)[0]
+                kept_report(known, first) if known else self._suite(proof).on_tree(first, tree)[0]
             )
         return Validation(reports=tuple(reports))
 
@@ -200,9 +198,15 @@ class Gate:
         overlay = plan_overlay(trees, seeds, task.may_change, support)
         return Proof(task, base, tree, seeds, trees, overlay)
 
-    def _run(self, proof: Proof, tests: tuple[str, ...]) -> PytestEnd:
+    def _lint(self, proof: Proof) -> Found:
         with open_export(self.runtime, proof.tree, proof.overlay) as export:
-            return run_pytest(export, tests, proof.setup(), self.timeout_s)
+            return lint_tree(export, self.timeout_s, proof.seeds.is_any)
+
+    def _run(self, proof: Proof, tests: tuple[str, ...], *, watched: bool = False) -> PytestEnd:
+        whole = proof.overlay
+        overlay = whole.model_copy(update={"places": {**whole.places, **whole.support}})
+        with open_export(self.runtime, proof.tree, overlay) as export:
+            return run_pytest(export, tests, proof.setup(), self.timeout_s, watched=watched)
 
     def _proven(
         self, proof: Proof, plan: Plan, baseline: Baseline, challenged: Known | None
@@ -243,39 +247,37 @@ class Gate:
     def _default_reports(
         self, proof: Proof, baseline: Baseline, made: Challenges
     ) -> list[ValidatorReport]:
-        if self._defaults.isdisjoint((RUFF, PYTEST)):
-            return []
         seeds, reports = proof.seeds, list[ValidatorReport]()
-        with open_export(self.runtime, proof.tree, proof.overlay) as export:
-            # ruff runs none of the project's code, so what it reads is still untouched.
-            if RUFF in self._defaults:
-                known = baseline.violations
-                reports.append(ruff_report(export, self.timeout_s, seeds.is_any, known))
-            if PYTEST not in self._defaults or not all(report.passed for report in reports):
-                return reports
-            if not seeds.run:
-                return [*reports, report_of(PYTEST, True, output=NO_TEST)]
-            lay_out(Overlay(places=proof.overlay.support), export.path)
-            end = run_pytest(export, tuple(seeds.run), proof.setup(), self.timeout_s)
+        if RUFF in self._defaults:
+            found, stands = self._lint(proof), proof.trees.tree_files
+            reports.append(ruff_report(found, baseline.violations, stands, self.timeout_s))
+        if PYTEST not in self._defaults or not all(report.passed for report in reports):
+            return reports
+        if not seeds.run:
+            return [*reports, report_of(PYTEST, True, output=NO_TEST)]
+        end = self._run(proof, tuple(seeds.run))
         report = Judgement.of(seeds, baseline).report(end, self.timeout_s)
         return [*reports, made.of_seeds(report, end)]
 
+    def _suite(self, proof: Proof) -> Suite:
+        return Suite(self.runtime, proof, self.timeout_s, self._arguments)
+
     def _suite_before(self, proof: Proof) -> dict[str, Any]:
         """Give what the project's own tests do on a base, for its baseline."""
-        if self._suite is None:
+        if SUITE not in self._defaults:
             return {}
         tree = self.workspace.tree_of(proof.base)
         report = None
         with self.alone():
             if tree not in self.suites:
-                report, self.suites[tree] = self._suite.on_base(proof, tree)
+                report, self.suites[tree] = self._suite(proof).on_base(tree)
         return {"suite": self.suites[tree], "suite_report": report}
 
     def _suite_after(
         self, proof: Proof, before: SuiteRecord | None, made: Challenges
     ) -> tuple[list[ValidatorReport], tuple[str, ...]]:
-        if self._suite is not None and before is not None and before.not_run is None:
-            report, notes = self._suite.on_tree(proof, before, proof.tree)
+        if SUITE in self._defaults and before is not None and before.not_run is None:
+            report, notes = self._suite(proof).on_tree(before, proof.tree)
             if report.suite is not None:
                 self.suites[proof.tree] = report.suite
             return [made.of_suite(report, before)], notes

@@ -15,7 +15,6 @@ from tilth.base.errors import Unreadable
 from tilth.base.plain_file import read_plain
 
 MOST_BYTES = 32 * 1024 * 1024
-_MOST_FILES = 5000
 # The gravest first: where a test has several, the first of these is what it counts as.
 _ENDINGS = {"error": "errors", "failure": "failed", "skipped": "skipped"}
 _KINDS = ("collected", "passed", "skipped", "failed", "errors")
@@ -104,4 +103,4 @@ def _found(root: Path, pattern: str) -> list[Path]:
         raise Unreadable(f"its JUnit reports at {pattern} cannot be looked for: {error}") from None
     real = root.resolve()
     plain = (path for path in found if path.resolve() == real / path.relative_to(root))
-    return [path for path in plain if path.is_file()][:_MOST_FILES]
+    return [path for path in plain if path.is_file()]

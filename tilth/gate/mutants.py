@@ -58,8 +58,6 @@ _SIGNS: dict[type[ast.AST], tuple[str, ...]] = {
     ast.And: ("and", "or"),
     ast.Or: ("or", "and"),
 }
-# What a change leaves out without a trace; a call is worth dropping, a docstring is not.
-_DROPPED = (ast.Assign, ast.AugAssign, ast.Expr, ast.Raise, ast.Delete, ast.Assert)
 _NOT_RUN = ("annotation", "returns", "decorator_list")
 
 
@@ -81,12 +79,9 @@ def added_lines(before: bytes | None, after: bytes) -> frozenset[int]:
 def mutants_of(path: str, source: bytes, lines: Collection[int]) -> tuple[Mutant, ...]:
     """Give the mutants of the named lines of one file; none of a file that does not parse."""
     try:
-        text = source.decode("utf-8")
-        tree = parse_quietly(text)
-    except (UnicodeDecodeError, SyntaxError, ValueError, RecursionError, MemoryError):
-        return ()
-    if text.startswith("\ufeff"):
-        # A byte order mark shifts every offset of the first line.
+        # One with a byte order mark does not parse either: the mark would shift offsets.
+        tree = parse_quietly(source.decode("utf-8"))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
         return ()
     file = _Source(path, source)
     found = (mutant for node in _run_nodes(tree) for mutant in file.mutants_at(node))
@@ -110,28 +105,24 @@ def _run_nodes(tree: ast.Module) -> Iterator[ast.AST]:
     words: set[ast.AST] = set()
     while todo:
         node = todo.pop()
-        if node in words or _is_main_guard(node):
-            continue
-        if isinstance(node, ast.Raise | ast.JoinedStr):
-            # The words of an error or a message are seldom what a test should hold still.
-            words.update(part for part in ast.walk(node) if _is_constant(part, str))
-        elif isinstance(node, ast.Expr) and _is_constant(node.value):
-            continue
-        yield node
+        match node:
+            case ast.If(test=ast.Compare(left=ast.Name(id="__name__"))):
+                continue
+            case ast.Expr(value=ast.Constant()):
+                continue
+            case ast.Raise() | ast.JoinedStr():
+                # The words of an error or a message are seldom what a test should hold still.
+                words |= {part for part in ast.walk(node) if _is_text(part)}
+        if node not in words:
+            yield node
         for name, value in ast.iter_fields(node):
             if name not in _NOT_RUN:
                 parts = value if isinstance(value, list) else [value]
                 todo += [part for part in parts if isinstance(part, ast.AST)]
 
 
-def _is_constant(node: ast.AST, kind: type = object) -> bool:
-    return isinstance(node, ast.Constant) and isinstance(node.value, kind)
-
-
-def _is_main_guard(node: ast.AST) -> bool:
-    compared = node.test if isinstance(node, ast.If) else None
-    left = compared.left if isinstance(compared, ast.Compare) else None
-    return isinstance(left, ast.Name) and left.id == "__name__"
+def _is_text(node: ast.AST) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
 class _Source:
@@ -146,36 +137,40 @@ class _Source:
 
     def mutants_at(self, node: ast.AST) -> Iterator[Mutant]:
         """Give the mutants of one node, without those of what it holds."""
+        if isinstance(node, ast.Compare):
+            for sign, pair in zip(node.ops, pairwise([node.left, *node.comparators]), strict=True):
+                yield from self._swapped(sign, *pair)
+        elif isinstance(node, ast.BoolOp):
+            for pair in pairwise(node.values):
+                yield from self._swapped(node.op, *pair)
+        elif isinstance(node, ast.expr | ast.stmt):
+            text = self._instead(node)
+            if text is not None:
+                yield self._mutant(*self._span(node), text)
+
+    def _instead(self, node: ast.expr | ast.stmt) -> str | None:
         match node:
-            case ast.Compare(left=left, ops=signs, comparators=rest):
-                for sign, one, other in zip(signs, [left, *rest], rest, strict=False):
-                    yield from self._swapped(sign, one, other)
-            case ast.BoolOp(op=sign, values=values):
-                for one, other in pairwise(values):
-                    yield from self._swapped(sign, one, other)
             case ast.UnaryOp(op=ast.Not(), operand=operand):
                 start, end = self._span(operand)
-                yield self._mutant(*self._span(node), f"({self._source[start:end].decode()})")
-            case ast.Constant(value=value):
-                changed = self._changed(value, self._span(node)[0])
-                if changed is not None:
-                    yield self._mutant(*self._span(node), changed)
-            case ast.Return(value=ast.expr() as value):
-                is_none = isinstance(value, ast.Constant) and value.value is None
-                text = "return 0" if is_none else "return None"
-                yield self._mutant(*self._span(node), text)
-            case ast.stmt() if isinstance(node, _DROPPED):
-                yield self._mutant(*self._span(node), "pass")
-
-    def _changed(self, value: object, start: int) -> str | None:
-        if isinstance(value, bool):
-            return str(not value)
-        if isinstance(value, int | float):
-            # Numbers grow by one: 0 becomes 1, which no neighbouring boundary hides.
-            return repr(value + 1)
-        # A piece of an f-string has no quotes of its own to replace.
-        is_plain = isinstance(value, str) and self._source[start : start + 1] in (b'"', b"'")
-        return '""' if value and is_plain else None
+                return f"({self._source[start:end].decode()})"
+            case ast.Constant(value=bool(value)):
+                return str(not value)
+            case ast.Constant(value=int(value) | float(value)):
+                # Numbers grow by one: 0 becomes 1, which no neighbouring boundary hides.
+                return repr(value + 1)
+            case ast.Constant(value=str(value)):
+                # A piece of an f-string has no quotes of its own to replace.
+                is_plain = self._source[self._span(node)[0]] in b"\"'"
+                return '""' if value and is_plain else None
+            case ast.Return(value=ast.Constant(value=None)):
+                return "return 0"
+            case ast.Return(value=ast.expr()):
+                return "return None"
+            case ast.Assign() | ast.AugAssign() | ast.Delete():
+                return "pass"
+            case ast.Expr() | ast.Raise() | ast.Assert():
+                return "pass"
+        return None
 
     def _swapped(self, sign: ast.AST, left: ast.expr, right: ast.expr) -> Iterator[Mutant]:
         """Replace an operator that stands, with white space or brackets, between two operands."""

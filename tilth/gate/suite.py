@@ -8,13 +8,14 @@ out: they have a run of their own.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container, Iterator
+from collections.abc import Collection, Container, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
+from tilth.contract.suite_record import NotRun, SuiteRecord
 from tilth.gate.challenged import more
 from tilth.gate.export import Runtime, open_export
-from tilth.gate.findings import NotRun, SuiteRecord, ValidatorReport
+from tilth.gate.findings import ValidatorReport
 from tilth.gate.overlay import Overlay
 from tilth.gate.passing import PytestRun, run_faults, unforgiven
 from tilth.gate.pristine import function_of
@@ -39,13 +40,14 @@ class Suite:
     """Run a project's own tests; `arguments` are what its owner says to give to pytest."""
 
     runtime: Runtime
+    proof: Proof
     timeout_s: float
     arguments: tuple[str, ...] = ()
 
-    def on_base(self, proof: Proof, tree: str) -> tuple[ValidatorReport, SuiteRecord]:
+    def on_base(self, tree: str) -> tuple[ValidatorReport, SuiteRecord]:
         """See what the tests do on the untouched base."""
-        may_hold = self.arguments or _may_hold_tests(proof)
-        end = self._run(proof, proof.base, watched=True) if may_hold else _NONE_THERE
+        may_hold = self.arguments or _may_hold_tests(self.proof)
+        end = self._run(self.proof.base, watched=True) if may_hold else _NONE_THERE
         run = _believed(end)
         if isinstance(run, NotRun):
             said = f"not run: {run.words()}\n{end.finished.output}"
@@ -53,36 +55,32 @@ class Suite:
             record = SuiteRecord(tree=tree, not_run=run)
         else:
             record = _record(tree, run, tuple(sorted(run.support)))
-            report = _report(end, passed=not record.red)
+            report = _report(end, not record.red)
         return _with(report, record), record
 
-    def on_tree(
-        self, proof: Proof, before: SuiteRecord, tree: str
-    ) -> tuple[ValidatorReport, tuple[str, ...]]:
+    def on_tree(self, before: SuiteRecord, tree: str) -> tuple[ValidatorReport, tuple[str, ...]]:
         """See whether any test fails that did not fail before, and what else is to be told.
 
         A proof whose tree is its base is of what a session leaves, measured by how it began.
         """
-        end, edited = self._run(proof, proof.tree), _edited(proof, before)
+        proof, edited = self.proof, _edited(self.proof, before)
+        end = self._run(proof.tree)
         run = end.run
         if run is None:
             said = no_report(SUITE, end.finished, self.timeout_s)
-            return _report(end, [said], passed=False), self._put_back(proof, before, edited)
-        gone = [] if proof.tree == proof.base else [*_gone(before, run, before.passed)]
-        red = unforgiven(_red(run), before.red)
-        red |= {
+            return _report(end, False, said), self._put_back(before, edited)
+        gone = [] if proof.tree == proof.base else _gone(before, run, before.passed)
+        lost = {
             node: f"{node}: passed on the base, is skipped or gone here"
             for node in gone
             if file_of(node) not in edited
         }
-        faults = run_faults(run)
-        steady = self._steady(proof, red, before) if red and not faults else red
+        red, faults = {**unforgiven(_red(run), before.red), **lost}, run_faults(run)
+        steady = red if faults else self._steady(red, before)
         whims = [node for node in red if node not in steady]
-        lines = [*faults, *steady.values()]
-        if whims:
-            # Named, though they are not held against the change.
-            lines.append(f"red, but unsteady or not green before either: {', '.join(whims[:20])}")
-        report = _report(end, lines, passed=not faults and not steady)
+        told = [f"red, but unsteady or not green before either: {', '.join(whims[:20])}"]
+        lines = [*faults, *steady.values(), *(told if whims else ())]
+        report = _report(end, not faults and not steady, *lines)
         if not proof.overlay.tampered:
             # A whim is not kept for what the tree is: later tasks are measured by that.
             report = _with(report, _record(tree, run, before.support, whims))
@@ -91,44 +89,43 @@ class Suite:
             for node in gone
             if file_of(node) in edited and not _is_of_tests(file_of(node), before)
         ]
-        return report, (*shortened(silenced), *self._put_back(proof, before, edited))
+        return report, (*shortened(silenced), *self._put_back(before, edited))
 
-    def _steady(self, proof: Proof, red: dict[str, str], before: SuiteRecord) -> dict[str, str]:
+    def _steady(self, red: dict[str, str], before: SuiteRecord) -> dict[str, str]:
         """Keep the failures that are no whim: red once more here, and not red on the base."""
-        held, files = set(red), tuple(dict.fromkeys(map(file_of, red)))
-        alone = self._run(proof, proof.tree, files).run
+        if not red:
+            return {}
+        proof, held, files = self.proof, set(red), tuple(dict.fromkeys(map(file_of, red)))
+        alone = self._run(proof.tree, files).run
         if proof.tree != proof.base:
             there = tuple(path for path in files if path in proof.trees.base_files)
-            base = self._run(proof, proof.base, there).run if there else PytestRun(status=0)
+            base = self._run(proof.base, there).run if there else _NONE_THERE.run
             held = {node for node in red if _is_held(node, base, before)}
         again = {node for node in held if not _passes(node, alone)}
         if len(again) < len(held):
             # Code that keeps a state fails only after the tests that come before it.
-            whole = self._run(proof, proof.tree).run
+            whole = self._run(proof.tree).run
             again |= {node for node in held if not _passes(node, whole)}
         return {node: why for node, why in red.items() if node in again}
 
-    def _put_back(
-        self, proof: Proof, before: SuiteRecord, edited: dict[str, str]
-    ) -> tuple[str, ...]:
+    def _put_back(self, before: SuiteRecord, edited: dict[str, str]) -> tuple[str, ...]:
         """Name changed tests of the base and what they stand on, and how the base's copies do."""
-        files = [path for path in edited if _is_of_tests(path, before)]
-        own = [path for path in files if not proof.seeds.is_any(path)]
+        proof = self.proof
+        own = [p for p in edited if _is_of_tests(p, before) and not proof.seeds.is_any(p)]
         old = {path: content for path in own if (content := proof.trees.read_base(path))}
         beside = [path for path in proof.overlay.support if not _is_of_tests(path, before)]
         if not old and not beside:
             return ()
-        whole = _overlay(proof, proof.tree)
-        places = {**whole.places, **proof.overlay.support, **old}
-        overlay = whole.model_copy(update={"places": places})
-        run = self._run(proof, proof.tree, () if beside else tuple(old), overlay=overlay).run
+        run = self._run(
+            proof.tree, () if beside else tuple(old), {**proof.overlay.support, **old}
+        ).run
         stands = [(path, _standing((path,), run, before)) for path in old]
         told = [
             f"{path}: a test of the base that was {_DID[edited[path]]}; its base version {does}"
             # Of a flood those come first that speak against the change.
             for path, does in sorted(stands, key=lambda each: each[1] == STILL_PASSES)
         ]
-        stood = _standing(before.passed, run, before) if beside else ""
+        stood = _standing(before.passed, run, before)
         helpers = [
             f"{path}: tests stand on it; with the base's copy what passed before {stood}"
             for path in beside
@@ -137,17 +134,16 @@ class Suite:
 
     def _run(
         self,
-        proof: Proof,
         tree: str,
         files: tuple[str, ...] = (),
+        places: Mapping[str, bytes] | None = None,
         *,
-        overlay: Overlay | None = None,
         watched: bool = False,
     ) -> PytestEnd:
         """Run some files, or all that the project says; a flood of files is run as all."""
         tests = files if len(files) <= _MOST_AGAIN else ()
-        setup = proof.setup(selects=not tests)
-        with open_export(self.runtime, tree, overlay or _overlay(proof, tree)) as export:
+        setup = self.proof.setup(selects=not tests)
+        with open_export(self.runtime, tree, _overlay(self.proof, tree, places or {})) as export:
             tests = tests or self.arguments
             return run_pytest(export, tests, setup, self.timeout_s, watched=watched)
 
@@ -165,14 +161,14 @@ def file_of(node: str) -> str:
     return node.partition("::")[0]
 
 
-def _overlay(proof: Proof, tree: str) -> Overlay:
+def _overlay(proof: Proof, tree: str, more: Mapping[str, bytes]) -> Overlay:
     """Leave out the seed tests, and keep what steers the gate as it is on the base."""
     on_base = tree == proof.base and tree != proof.tree
     whole = Overlay() if on_base else proof.overlay
     files = proof.trees.base_files if on_base else proof.trees.tree_files
     seeds = [path for path in sorted(files) if proof.seeds.is_any(path)]
     places = {path: text for path, text in whole.places.items() if not proof.seeds.is_any(path)}
-    return Overlay(places=places, removes=(*whole.removes, *seeds))
+    return Overlay(places={**places, **more}, removes=(*whole.removes, *seeds))
 
 
 def _may_hold_tests(proof: Proof) -> bool:
@@ -223,7 +219,7 @@ def _standing(paths: Collection[str], run: PytestRun | None, before: SuiteRecord
     if not held:
         return "has no test that passed on the base"
     bad = [node for node in _red(run) if node.partition("[")[0] in held or node in paths]
-    for verb, nodes in (("FAILS", bad), ("is skipped or gone", [*_gone(before, run, paths)])):
+    for verb, nodes in (("FAILS", bad), ("is skipped or gone", _gone(before, run, paths))):
         if nodes:
             named = [*nodes[:_MOST_NAMED], *more(nodes, _MOST_NAMED)]
             return f"{verb} on this tree: {', '.join(named)}"
@@ -254,23 +250,20 @@ def _endings(node: str, run: PytestRun) -> set[str]:
     return {r.ending for r in run.results if r.node == node or r.node.startswith(below)}
 
 
-def _gone(before: SuiteRecord, run: PytestRun, paths: Collection[str]) -> Iterator[str]:
+def _gone(before: SuiteRecord, run: PytestRun, paths: Iterable[str]) -> list[str]:
     """Name the functions of files that passed and neither pass nor fail in a run."""
-    seen = {node.partition("[")[0] for node in _red(run)}
-    seen |= {r.node.partition("[")[0] for r in run.results if r.ending == "passed"}
-    for path in paths:
-        for name in before.passed.get(path, ()):
-            if path not in seen and f"{path}::{name}" not in seen:
-                yield f"{path}::{name}"
+    ended = (result for result in run.results if result.is_red or result.ending == "passed")
+    seen = {result.node.partition("[")[0] for result in ended}
+    nodes = [f"{path}::{name}" for path in paths for name in before.passed.get(path, ())]
+    return [node for node in nodes if seen.isdisjoint((node, file_of(node)))]
 
 
 def _red(run: PytestRun) -> dict[str, str]:
     return {result.node: result.line() for result in run.results if result.is_red}
 
 
-def _report(end: PytestEnd, lines: Collection[str] = (), *, passed: bool) -> ValidatorReport:
-    said = [*lines]
-    parts = [*said[:_MOST_LINES], *more(said, _MOST_LINES), "", end.finished.output]
+def _report(end: PytestEnd, passed: bool, *lines: str) -> ValidatorReport:
+    parts = [*lines[:_MOST_LINES], *more(lines, _MOST_LINES), "", end.finished.output]
     counts = end.run.counts() if end.run else None
     return report_of(SUITE, passed, end.finished, "\n".join(parts), counts)
 

@@ -26,8 +26,8 @@ from tilth.config.settings import (
 )
 from tilth.contract.prd import Plan, Task
 from tilth.contract.rules import NEWEST_RULES, Rules
+from tilth.contract.suite_record import SuiteRecord
 from tilth.gate.export import Runtime
-from tilth.gate.findings import SuiteRecord
 from tilth.gate.gate import Gate, as_it_is
 from tilth.git import trees
 from tilth.git.repo_config import clean_configuration, credentials

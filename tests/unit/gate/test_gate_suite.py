@@ -11,7 +11,8 @@ from support.gate_project import ADD_TEST, RIGHT, SEED, WRONG, Project, WarmProj
 from tilth.base.interrupt import Interrupt
 from tilth.config.project import ProjectFacts
 from tilth.contract.prd import Plan, Status
-from tilth.gate.findings import Baseline, NotRun
+from tilth.contract.suite_record import NotRun
+from tilth.gate.findings import Baseline
 from tilth.session.gate_slots import GateSlots
 
 OWN = "tests/test_own.py"

@@ -210,7 +210,8 @@ def test_a_whole_file_may_be_skipped_only_where_it_was_so_on_the_base() -> None:
 
 
 def found(path: str, code: str, message: str, row: int = 1) -> Violation:
-    return Violation(path=path, row=row, column=1, code=code, message=message)
+    location = {"row": row, "column": 1}
+    return Violation(filename=path, code=code, message=message, location=location)
 
 
 def test_a_violation_that_moved_within_its_file_is_not_new() -> None:
@@ -241,9 +242,8 @@ def test_ruffs_report_is_read_with_syntax_errors_and_without_places() -> None:
         b' "location": {"row": 3, "column": 4}}]'
     )
     first, second = violations(text, Path("/x"))
-    assert (first.code, first.path, first.row, first.column) == ("invalid-syntax", "a.py", 1, 1)
-    assert (second.code, second.path, second.row, second.column) == ("F821", "b.py", 3, 4)
-    assert {first.path, second.path} == {"a.py", "b.py"}
+    assert first.line() == "a.py:1:1: invalid-syntax bad"
+    assert second.line() == "b.py:3:4: F821 m"
 
 
 @pytest.mark.parametrize("text", [b"", b"{}", b"null", b"[1]", b"not json"])

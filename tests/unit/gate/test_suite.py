@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tilth.gate.findings import SuiteRecord
+from tilth.contract.suite_record import SuiteRecord
 from tilth.gate.suite import kept_report
 
 
