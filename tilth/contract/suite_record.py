@@ -34,8 +34,8 @@ _WHY_NOT = {
 class SuiteRecord(Value):
     """Hold what a project's own tests did on one tree, or why they are not run.
 
-    `passed` are the functions that passed, by their file. `support` are the files that tests of the
-    base stand on.
+    `passed` are the functions that passed, by their file, `cases` how often those did that are run
+    several times. `support` are the files that tests of the base stand on.
     """
 
     # Earlier versions wrote more of a run.
@@ -44,5 +44,6 @@ class SuiteRecord(Value):
     tree: str
     red: tuple[str, ...] = ()
     passed: Mapping[str, tuple[str, ...]] = {}
+    cases: Mapping[str, int] = {}
     support: tuple[str, ...] = ()
     not_run: NotRun | None = None

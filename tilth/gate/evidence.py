@@ -8,7 +8,7 @@ alone; how many, on the time. What is found is told; it never fails a case.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
@@ -87,7 +87,7 @@ class Trial:
     ) -> Callable[[Mutant], bool | None] | None:
         """Give what tells whether a test notices a mutant; None if nothing passes without one."""
         texts = [self.proof.seeds.run.get(path) or self._read(path) for path in tests]
-        whole = self._run(tests, texts, self.timeout_s)
+        whole = self._run(tests, texts, self.timeout_s, {})
         passing, took = _passed(whole), whole.finished.duration_ms / 1000
         patience, deadline = min(self.timeout_s, _PATIENCE * (1 + took)), time.monotonic() + seconds
 
@@ -108,16 +108,12 @@ class Trial:
         return is_noticed if passing else None
 
     def _run(
-        self,
-        tests: tuple[str, ...],
-        texts: list[bytes],
-        timeout_s: float,
-        placed: Mapping[str, bytes] | None = None,
+        self, tests: tuple[str, ...], texts: list[bytes], wait_s: float, placed: dict[str, bytes]
     ) -> PytestEnd:
         words = [text.decode("utf-8", "replace") for text in texts]
         with open_export(self.runtime, self.proof.tree, self.proof.overlay) as export:
-            lay_out(Overlay(places=placed or {}), export.path)
-            return run_pytest(export, tests, pytest_setup(self.proof.read, words), timeout_s)
+            lay_out(Overlay(places=placed), export.path)
+            return run_pytest(export, tests, pytest_setup(self.proof.read, words), wait_s)
 
     def _is_product(self, path: str) -> bool:
         of_tests = is_test_file(path) or is_beside_tests(path) or path in self.proof.seeds.run

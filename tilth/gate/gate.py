@@ -50,7 +50,7 @@ def as_it_is(plan: Plan, task: Task) -> Plan:
     return plan
 
 
-@dataclass
+@dataclass(eq=False)
 class Gate:
     """Prove trees of one session.
 
@@ -81,9 +81,7 @@ class Gate:
             self.runtime, self.timeout_s, self.challenge_seconds, self.cores
         )
         self._defaults = {RUFF, PYTEST, SUITE} - {*self.facts.defaults_left_out}
-        wanted = self.facts.suite
-        self._arguments = wanted if isinstance(wanted, tuple) else ()
-        if wanted is False:
+        if self.facts.suite is False:
             self._defaults.discard(SUITE)
 
     def baseline(self, task: Task, plan: Plan, base: str) -> Baseline:
@@ -194,7 +192,9 @@ class Gate:
         )
         if not is_base:
             read = partial(trees.read_steering, allowed=task.may_change)
-            trees.shadows = shadows(trees, gate_setups(read, self._arguments), self._names)
+            trees.shadows = shadows(
+                trees, gate_setups(read, self.facts.suite_arguments), self._names
+            )
         overlay = plan_overlay(trees, seeds, task.may_change, support)
         return Proof(task, base, tree, seeds, trees, overlay)
 
@@ -211,11 +211,8 @@ class Gate:
     def _proven(
         self, proof: Proof, plan: Plan, baseline: Baseline, challenged: Known | None
     ) -> Validation:
-        tree, overlay, made = (
-            proof.tree,
-            proof.overlay,
-            Challenges(self._challenger, proof, challenged),
-        )
+        tree, overlay = proof.tree, proof.overlay
+        made = Challenges(self._challenger, proof, challenged)
         links = (self.workspace.links(each) for each in (proof.base, tree))
         read = partial(self._kept.read, tree)
         hidden, known = compared(proof.trees.changes, read, proof.trees.read_base, *links)
@@ -260,7 +257,7 @@ class Gate:
         return [*reports, made.of_seeds(report, end)]
 
     def _suite(self, proof: Proof) -> Suite:
-        return Suite(self.runtime, proof, self.timeout_s, self._arguments)
+        return Suite(self.runtime, proof, self.timeout_s, self.facts.suite_arguments)
 
     def _suite_before(self, proof: Proof) -> dict[str, Any]:
         """Give what the project's own tests do on a base, for its baseline."""

@@ -13,12 +13,12 @@ import bisect
 import re
 from collections.abc import Collection, Iterable, Iterator
 from difflib import SequenceMatcher
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 from tilth.base.quiet import parse_quietly
 from tilth.base.values import Value
 
-# Beyond it the comparison would take longer than it is worth: the whole stretch counts as new.
+# Beyond it the comparison would take longer than it is worth: known lines count as old.
 _MOST_COMPARED = 4_000_000
 
 
@@ -66,14 +66,11 @@ def added_lines(before: bytes | None, after: bytes) -> frozenset[int]:
     old, new = (before or b"").splitlines(), after.splitlines()
     if len(old) * len(new) > _MOST_COMPARED:
         known = set(old)
-        return frozenset(n for n, line in enumerate(new, 1) if line not in known)
-    steps = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
-    return frozenset(
-        line + 1
-        for kind, _, _, first, last in steps
-        if kind != "equal"
-        for line in range(first, last)
-    )
+        same = {number for number, line in enumerate(new, 1) if line in known}
+    else:
+        blocks = SequenceMatcher(None, old, new, autojunk=False).get_matching_blocks()
+        same = {first + n for _, first, size in blocks for n in range(1, size + 1)}
+    return frozenset(range(1, len(new) + 1)) - same
 
 
 def mutants_of(path: str, source: bytes, lines: Collection[int]) -> tuple[Mutant, ...]:
@@ -112,7 +109,7 @@ def _run_nodes(tree: ast.Module) -> Iterator[ast.AST]:
                 continue
             case ast.Raise() | ast.JoinedStr():
                 # The words of an error or a message are seldom what a test should hold still.
-                words |= {part for part in ast.walk(node) if _is_text(part)}
+                words |= {n for n in ast.walk(node) if isinstance(getattr(n, "value", None), str)}
         if node not in words:
             yield node
         for name, value in ast.iter_fields(node):
@@ -121,19 +118,13 @@ def _run_nodes(tree: ast.Module) -> Iterator[ast.AST]:
                 todo += [part for part in parts if isinstance(part, ast.AST)]
 
 
-def _is_text(node: ast.AST) -> bool:
-    return isinstance(node, ast.Constant) and isinstance(node.value, str)
-
-
 class _Source:
     """Make the mutants of one file, node by node."""
 
     def __init__(self, path: str, source: bytes) -> None:
         self._path = path
         self._source = source
-        self._starts = [0]
-        for line in source.splitlines(keepends=True):
-            self._starts.append(self._starts[-1] + len(line))
+        self._starts = [0, *accumulate(map(len, source.splitlines(keepends=True)))]
 
     def mutants_at(self, node: ast.AST) -> Iterator[Mutant]:
         """Give the mutants of one node, without those of what it holds."""

@@ -82,11 +82,10 @@ def lint_tree(export: Export, timeout_s: float, is_left_out: Callable[[str], boo
     """Check the whole export by the project's rules, but for some of its files."""
     if own_table(export.path) is None:
         place(export.path, PLAIN_FILE, PLAIN_CONFIG)
-    options = ("--no-respect-gitignore", *looking_everywhere(export.path))
-    finished, found = lint(export, timeout_s, *options, ".")
-    if found is None:
-        return finished, None
-    return finished, tuple(item for item in found if not is_left_out(item.filename))
+    options = ("--no-respect-gitignore", *looking_everywhere(export.path), ".")
+    finished, found = lint(export, timeout_s, *options)
+    kept = tuple(each for each in found or () if not is_left_out(each.filename))
+    return finished, None if found is None else kept
 
 
 def count_of_base(finished: Finished, found: tuple[Violation, ...] | None) -> dict[str, int]:

@@ -8,8 +8,9 @@ out: they have a run of their own.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container, Iterable, Mapping
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Collection, Container, Iterable
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from tilth.contract.suite_record import NotRun, SuiteRecord
@@ -69,26 +70,19 @@ class Suite:
         if run is None:
             said = no_report(SUITE, end.finished, self.timeout_s)
             return _report(end, False, said), self._put_back(before, edited)
-        gone = [] if proof.tree == proof.base else _gone(before, run, before.passed)
-        lost = {
-            node: f"{node}: passed on the base, is skipped or gone here"
-            for node in gone
-            if file_of(node) not in edited
-        }
+        gone = {} if proof.tree == proof.base else _gone(before, run, before.passed)
+        lost = {node: why for node, why in gone.items() if file_of(node) not in edited}
         red, faults = {**unforgiven(_red(run), before.red), **lost}, run_faults(run)
         steady = red if faults else self._steady(red, before)
         whims = [node for node in red if node not in steady]
-        told = [f"red, but unsteady or not green before either: {', '.join(whims[:20])}"]
+        told = [f"red, but unsteady or not green on the base either: {', '.join(whims[:20])}"]
         lines = [*faults, *steady.values(), *(told if whims else ())]
         report = _report(end, not faults and not steady, *lines)
         if not proof.overlay.tampered:
             # A whim is not kept for what the tree is: later tasks are measured by that.
             report = _with(report, _record(tree, run, before.support, whims))
-        silenced = [
-            f"{node}: a test of the base in a file that was changed; it is skipped or gone here"
-            for node in gone
-            if file_of(node) in edited and not _is_of_tests(file_of(node), before)
-        ]
+        product = {path for path in edited if not _is_of_tests(path, before)}
+        silenced = [why for node, why in gone.items() if file_of(node) in product]
         return report, (*shortened(silenced), *self._put_back(before, edited))
 
     def _steady(self, red: dict[str, str], before: SuiteRecord) -> dict[str, str]:
@@ -116,9 +110,10 @@ class Suite:
         beside = [path for path in proof.overlay.support if not _is_of_tests(path, before)]
         if not old and not beside:
             return ()
-        run = self._run(
-            proof.tree, () if beside else tuple(old), {**proof.overlay.support, **old}
-        ).run
+        whole = proof.overlay
+        overlay = whole.model_copy(update={"places": {**whole.places, **whole.support, **old}})
+        restored = replace(self, proof=replace(proof, overlay=overlay))
+        run = restored._run(proof.tree, () if beside else tuple(old)).run
         stands = [(path, _standing((path,), run, before)) for path in old]
         told = [
             f"{path}: a test of the base that was {_DID[edited[path]]}; its base version {does}"
@@ -132,18 +127,11 @@ class Suite:
         ]
         return (*shortened(told), *shortened(helpers))
 
-    def _run(
-        self,
-        tree: str,
-        files: tuple[str, ...] = (),
-        places: Mapping[str, bytes] | None = None,
-        *,
-        watched: bool = False,
-    ) -> PytestEnd:
+    def _run(self, tree: str, files: tuple[str, ...] = (), *, watched: bool = False) -> PytestEnd:
         """Run some files, or all that the project says; a flood of files is run as all."""
         tests = files if len(files) <= _MOST_AGAIN else ()
         setup = self.proof.setup(selects=not tests)
-        with open_export(self.runtime, tree, _overlay(self.proof, tree, places or {})) as export:
+        with open_export(self.runtime, tree, _overlay(self.proof, tree)) as export:
             tests = tests or self.arguments
             return run_pytest(export, tests, setup, self.timeout_s, watched=watched)
 
@@ -161,14 +149,14 @@ def file_of(node: str) -> str:
     return node.partition("::")[0]
 
 
-def _overlay(proof: Proof, tree: str, more: Mapping[str, bytes]) -> Overlay:
+def _overlay(proof: Proof, tree: str) -> Overlay:
     """Leave out the seed tests, and keep what steers the gate as it is on the base."""
     on_base = tree == proof.base and tree != proof.tree
     whole = Overlay() if on_base else proof.overlay
     files = proof.trees.base_files if on_base else proof.trees.tree_files
     seeds = [path for path in sorted(files) if proof.seeds.is_any(path)]
     places = {path: text for path, text in whole.places.items() if not proof.seeds.is_any(path)}
-    return Overlay(places={**places, **more}, removes=(*whole.removes, *seeds))
+    return Overlay(places=places, removes=(*whole.removes, *seeds))
 
 
 def _may_hold_tests(proof: Proof) -> bool:
@@ -218,12 +206,12 @@ def _standing(paths: Collection[str], run: PytestRun | None, before: SuiteRecord
     held = {f"{path}::{name}" for path in paths for name in before.passed.get(path, ())}
     if not held:
         return "has no test that passed on the base"
-    bad = [node for node in _red(run) if node.partition("[")[0] in held or node in paths]
-    for verb, nodes in (("FAILS", bad), ("is skipped or gone", _gone(before, run, paths))):
-        if nodes:
-            named = [*nodes[:_MOST_NAMED], *more(nodes, _MOST_NAMED)]
-            return f"{verb} on this tree: {', '.join(named)}"
-    return STILL_PASSES
+    red = [node for node in _red(run) if node.partition("[")[0] in held or node in paths]
+    bad = red or [*_gone(before, run, paths)]
+    if not bad:
+        return STILL_PASSES
+    does = "FAILS on this tree" if red else "does NOT pass on this tree, skipped or gone"
+    return f"{does}: {', '.join([*bad[:_MOST_NAMED], *more(bad, _MOST_NAMED)])}"
 
 
 def _is_held(node: str, base: PytestRun | None, before: SuiteRecord) -> bool:
@@ -250,12 +238,13 @@ def _endings(node: str, run: PytestRun) -> set[str]:
     return {r.ending for r in run.results if r.node == node or r.node.startswith(below)}
 
 
-def _gone(before: SuiteRecord, run: PytestRun, paths: Iterable[str]) -> list[str]:
+def _gone(before: SuiteRecord, run: PytestRun, paths: Iterable[str]) -> dict[str, str]:
     """Name the functions of files that passed and neither pass nor fail in a run."""
     ended = (result for result in run.results if result.is_red or result.ending == "passed")
     seen = {result.node.partition("[")[0] for result in ended}
     nodes = [f"{path}::{name}" for path in paths for name in before.passed.get(path, ())]
-    return [node for node in nodes if seen.isdisjoint((node, file_of(node)))]
+    left = [node for node in nodes if seen.isdisjoint((node, file_of(node)))]
+    return {node: f"{node}: passed on the base, is skipped or gone here" for node in left}
 
 
 def _red(run: PytestRun) -> dict[str, str]:
@@ -272,14 +261,16 @@ def _record(
     tree: str, run: PytestRun, support: tuple[str, ...], whims: Container[str] = ()
 ) -> SuiteRecord:
     """Keep what tests did; those that were red on a whim passed when they were run again."""
-    passed: dict[str, dict[str, None]] = {}
+    passed, cases = dict[str, dict[str, None]](), Counter[str]()
     for result in run.results:
         if result.ending == "passed" or result.node in whims:
             passed.setdefault(file_of(result.node), {})[function_of(result.node)] = None
+            cases[result.node.partition("[")[0]] += 1
     return SuiteRecord(
         tree=tree,
         red=tuple(node for node in _red(run) if node not in whims),
         passed={path: tuple(functions) for path, functions in passed.items()},
+        cases={node: count for node, count in cases.items() if count > 1},
         support=support,
     )
 

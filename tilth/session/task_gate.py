@@ -23,7 +23,7 @@ def renew_home(home: Path) -> None:
     (home / ".gitconfig").write_text(_GITCONFIG, encoding="utf-8")
 
 
-@dataclass
+@dataclass(eq=False)
 class TaskGate(Gate):
     """Be the gate, with whose baseline every task begins: the worker finds an empty home then."""
 
