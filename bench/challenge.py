@@ -23,12 +23,12 @@ from tilth.contract.prd import Task
 from tilth.gate.challenged import Challenged
 from tilth.gate.challenging import Challenger
 from tilth.gate.export import Runtime, open_export
-from tilth.gate.kept_trees import copy_tree
 from tilth.gate.overlay import Overlay, Seeds, Trees
 from tilth.gate.pytest_run import run_pytest
 from tilth.gate.seed_files import read_expectations
 from tilth.gate.seed_proof import Proof
 from tilth.gate.steering import is_test_file
+from tilth.git.kept_trees import copy_tree
 from tilth.sandbox.confinement import Access, Unconfined, environment
 
 PROJECTS = (

@@ -28,6 +28,7 @@ from tilth.base.errors import UserError
 from tilth.config.project import ProjectFacts
 from tilth.config.settings import SandboxChoice
 from tilth.contract.prd import Plan, Status, Task
+from tilth.gate.export import Runtime
 from tilth.gate.gate import Gate
 from tilth.git.repo_config import clean_configuration
 from tilth.git.source import open_source
@@ -189,19 +190,17 @@ def open_gate(place: Grounds) -> Gate:
     ruff = find_ruff()
     if ruff is None:
         raise RuntimeError("ruff is not installed beside Tilth")
-    return Gate(
-        workspace=place.workspace,
-        seed_tests=seeds,
+    runtime = Runtime(
+        export=place.workspace.export,
         confinement=place.wall,
         access=place.policy.gate(),
         env=place.env,
         python=place.policy.python,
         ruff=ruff,
-        facts=ProjectFacts(),
-        timeout_s=60.0,
         scratch=place.scratch,
-        stands_for=(place.policy.source, place.workspace.path),
+        stands_for=(place.policy.source.resolve(), place.workspace.path.resolve()),
     )
+    return Gate(place.workspace, runtime, seeds, ProjectFacts(), timeout_s=60.0)
 
 
 def the_task() -> Task:

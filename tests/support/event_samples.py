@@ -7,12 +7,12 @@ from typing import Any
 
 from support.night_samples import NIGHT_SAMPLES, SHA
 from tilth.contract.case import Blocker, Case
+from tilth.contract.evidence import ProbeOutcome
 from tilth.contract.operator_word import Verb
 from tilth.contract.outcomes import FailReason, FreshReason, Refused, StopReason
 from tilth.contract.prd import Plan, Task
 from tilth.contract.verdict import Decision, RejectionCategory
 from tilth.gate.challenged import ChallengeRun
-from tilth.gate.evidence import ProbeOutcome
 from tilth.log.events import (
     BlockerRaised,
     CapWarning,

@@ -6,12 +6,14 @@ import os
 import shutil
 import sys
 from collections.abc import Mapping
+from contextlib import nullcontext
 from pathlib import Path
 
 from support.git_repo import Repo
 from support.warm_start import warm_python
 from tilth.config.project import ProjectFacts
 from tilth.contract.prd import Plan, Status, Task
+from tilth.gate.export import Runtime
 from tilth.gate.findings import Baseline, Validation, ValidatorReport
 from tilth.gate.gate import Gate
 from tilth.sandbox.confinement import Access, Unconfined, environment
@@ -73,18 +75,24 @@ class Project:
             file.write_text(text)
 
     def gate(self, **more: object) -> Gate:
-        parts = {
-            "workspace": self.workspace,
-            "seed_tests": self.seed_tests,
+        """Give the gate of this project; what is not the gate's own is how validators run."""
+        run = {
+            "export": self.workspace.export,
             "confinement": Unconfined(),
             "access": Access(),
             "env": environment(os.environ, home=self.root, path_first=Path(sys.executable).parent),
             "python": self.python(),
             "ruff": RUFF,
+            "scratch": self.root / "scratch",
+            "stands_for": (self.repo.root.resolve(), self.workspace.path.resolve()),
+            "place": nullcontext,
+        }
+        parts = {
+            "workspace": self.workspace,
+            "runtime": Runtime(**{name: more.pop(name, value) for name, value in run.items()}),
+            "seed_tests": self.seed_tests,
             "facts": ProjectFacts(),
             "timeout_s": 30.0,
-            "scratch": self.root / "scratch",
-            "stands_for": (self.repo.root, self.workspace.path),
         }
         return Gate(**{**parts, **more})
 

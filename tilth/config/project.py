@@ -82,6 +82,11 @@ class ProjectFacts(Value):
         own = {validator.name for validator in self.validators}
         return tuple(name for name in DEFAULT_VALIDATORS if self.replace_defaults or name in own)
 
+    @property
+    def suite_arguments(self) -> tuple[str, ...]:
+        """Give what the repository wants pytest to be given for its own tests."""
+        return self.suite if isinstance(self.suite, tuple) else ()
+
     def place_of(self, key: str) -> str:
         """Say where in the repository a key stands."""
         return f"tool.tilth.{key}" if self.file == PYPROJECT else f"{self.file}: {key}"

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tilth.base.values import Value
+from tilth.config.ruff import PLAINLY_BROKEN
 from tilth.evalcheck.cases import TESTS
-from tilth.gate.ruff import PLAINLY_BROKEN
 from tilth.sandbox.removal import temporary_directory
 from tilth.tools import require_ruff
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+from tilth.contract.suite_record import SuiteRecord
 from tilth.gate.challenged import Challenged, Known
 from tilth.gate.challenging import Challenger
-from tilth.gate.findings import SuiteRecord, ValidatorReport
+from tilth.gate.findings import ValidatorReport
 from tilth.gate.pytest_run import PytestEnd
 from tilth.gate.seed_proof import Proof
 

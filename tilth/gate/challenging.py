@@ -14,7 +14,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
-from tilth.gate.base_tests import file_of
+from tilth.contract.suite_record import SuiteRecord
 from tilth.gate.challenge import (
     Expectations,
     Outcome,
@@ -31,7 +31,6 @@ from tilth.gate.challenge import (
 )
 from tilth.gate.challenged import Challenged
 from tilth.gate.export import Runtime, open_export
-from tilth.gate.findings import SuiteRecord
 from tilth.gate.in_target.run import keyed
 from tilth.gate.overlay import Overlay
 from tilth.gate.passing import PytestRun
@@ -40,6 +39,7 @@ from tilth.gate.reach import Reach
 from tilth.gate.seed_files import read_expectations
 from tilth.gate.seed_proof import PYTEST, Proof
 from tilth.gate.steering import TESTS
+from tilth.gate.suite import file_of
 from tilth.gate.tampering import shortened
 
 SUITE = "suite"

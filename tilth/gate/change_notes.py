@@ -12,14 +12,13 @@ from tilth.config.project import ProjectFacts
 from tilth.config.secrets import Mask
 from tilth.contract.prd import Plan, Status
 from tilth.gate.checkout import checkout_notes
-from tilth.gate.export import TreeSource
 from tilth.gate.findings import Steering
-from tilth.gate.kept_trees import KeptTrees
 from tilth.gate.plain_sight import unseen
 from tilth.gate.proof_notes import proof_notes
 from tilth.gate.seed_proof import Proof
 from tilth.gate.steering_changes import Span, earlier_steering, steering_of
 from tilth.gate.tampering import key_notes, tampering_notes
+from tilth.git.kept_trees import KeptTrees, TreeSource
 
 NO_TEST = "no test stands behind this task: only the evaluator does"
 

@@ -7,36 +7,16 @@ away again. It does not know what the commands mean.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
+from tilth.base.errors import UserError
+from tilth.base.safe_text import one_line
 from tilth.gate.overlay import Overlay, lay_out
-from tilth.git.changes import Change
 from tilth.sandbox.confinement import Access, Bind, Command, Confinement, Finished, run
 from tilth.sandbox.removal import temporary_directory
-
-
-class TreeSource(Protocol):
-    """Read and export trees of the repository."""
-
-    def export(self, tree: str, into: Path) -> None: ...
-
-    def read(self, rev: str, path: str) -> bytes | None: ...
-
-    def files(self, rev: str) -> tuple[str, ...]: ...
-
-    def links(self, rev: str, *below: str) -> dict[str, str]: ...
-
-    def attributes(self, tree: str, paths: Iterable[str]) -> Mapping[str, Mapping[str, str]]: ...
-
-    def changes(self, base: str, tree: str) -> tuple[Change, ...]: ...
-
-    def diff(self, base: str, tree: str) -> str: ...
-
-    def tree_of(self, rev: str) -> str: ...
 
 
 @dataclass(frozen=True)
@@ -58,6 +38,11 @@ class Runtime:
     scratch: Path
     stands_for: tuple[Path, ...] = ()
     place: Callable[[], AbstractContextManager[None]] = nullcontext
+
+    def unable(self, what: str, why: object) -> UserError:
+        """Say that the interpreter cannot do what the gate needs, and the way out."""
+        said = f"{self.python} cannot {what} ({one_line(str(why))})"
+        return UserError(f"{said}: set TILTH_PYTHON to the project's Python")
 
 
 @dataclass(frozen=True)

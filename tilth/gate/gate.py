@@ -8,124 +8,102 @@ each of the defaults only if those before it pass.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import nullcontext
-from dataclasses import replace
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from pathlib import Path
+from typing import Any
 
 from tilth.base.errors import OF_THE_MACHINE, TilthError
 from tilth.base.hidden_characters import escaped_line
 from tilth.config.project import ProjectFacts
 from tilth.config.secrets import Mask
+from tilth.contract.evidence import Mutated, Probed
 from tilth.contract.prd import Plan, Task
+from tilth.contract.suite_record import SuiteRecord
 from tilth.gate.challenged import Known, unknown
 from tilth.gate.challenges import Challenges
 from tilth.gate.challenging import Challenger
 from tilth.gate.change_notes import NO_TEST, ChangeNotes
-from tilth.gate.evidence import Mutated, Probed
-from tilth.gate.export import Export, Runtime, TreeSource, open_export
-from tilth.gate.findings import Baseline, SuiteRecord, Validation, ValidatorReport
-from tilth.gate.kept_trees import KeptTrees
-from tilth.gate.mutation import Allowed, try_mutants
+from tilth.gate.evidence import Trial
+from tilth.gate.export import Runtime, open_export
+from tilth.gate.findings import Baseline, Validation, ValidatorReport
 from tilth.gate.named import run_named
-from tilth.gate.overlay import Overlay, Trees, gather_seeds, lay_out, plan_overlay
+from tilth.gate.overlay import Trees, gather_seeds, plan_overlay
 from tilth.gate.passing import PytestRun, complaints
 from tilth.gate.plain_sight import PLAIN_SIGHT, compared
-from tilth.gate.probes import run_probe
 from tilth.gate.pytest_config import gate_setups
-from tilth.gate.pytest_run import run_pytest
-from tilth.gate.room import WayIn
-from tilth.gate.ruff import RUFF, Violation, count, on_base, ruff_report, run_ruff
-from tilth.gate.seed_proof import (
-    PYTEST,
-    Judgement,
-    Proof,
-    base_report,
-    baseline_of,
-    read_all,
-)
+from tilth.gate.pytest_run import PytestEnd, run_pytest
+from tilth.gate.reports import report_of
+from tilth.gate.ruff import RUFF, Found, count_of_base, lint_tree, ruff_report
+from tilth.gate.seed_proof import PYTEST, Judgement, Proof, base_report, baseline_of, read_all
 from tilth.gate.shadowing import read_names, shadows
 from tilth.gate.suite import SUITE, Suite, kept_report
-from tilth.sandbox.confinement import Access, Confinement, Finished
+from tilth.git.kept_trees import KeptTrees, TreeSource
 
 CONFIGURATION = "configuration"
 
 
-class Gate:
-    """Prove trees of one session."""
+def as_it_is(plan: Plan, task: Task) -> Plan:
+    """Show a task the whole plan."""
+    return plan
 
-    def __init__(
-        self,
-        *,
-        workspace: TreeSource,
-        seed_tests: Path,
-        confinement: Confinement,
-        access: Access,
-        env: Mapping[str, str],
-        python: Path,
-        ruff: Path,
-        facts: ProjectFacts,
-        timeout_s: float,
-        scratch: Path,
-        stands_for: Iterable[Path] = (),
-        suites: Iterable[SuiteRecord] | dict[str, SuiteRecord] = (),
-        cores: int = 1,
-        room: WayIn | None = None,
-        mask: Mask | None = None,
-        start: str | None = None,
-        challenge_seconds: float = 60,
-    ) -> None:
-        self._trees = workspace
-        self._kept = KeptTrees(workspace, scratch)
-        self._seed_tests = seed_tests
-        self._facts = facts
-        self._timeout_s = timeout_s
-        self._cores = cores
-        # Several gates of one run may share what they know.
-        self._suites = suites if isinstance(suites, dict) else {one.tree: one for one in suites}
-        self._room = room
-        self._told = ChangeNotes(workspace, self._kept, facts, mask or Mask(), start)
-        self._runtime = Runtime(
-            export=self._kept.export,
-            confinement=confinement,
-            access=access,
-            env=env,
-            python=python,
-            ruff=ruff,
-            scratch=scratch,
-            stands_for=tuple(path.resolve() for path in stands_for),
-            place=room.taken if room else nullcontext,
+
+@dataclass(eq=False)
+class Gate:
+    """Prove trees of one session.
+
+    Several gates of one run may share the `suites` they know, by tree; whoever is to find out about
+    a base is `alone` meanwhile. `seen` gives the plan as one task sees it, `start` is the commit
+    that the session began from.
+    """
+
+    workspace: TreeSource
+    runtime: Runtime
+    seed_tests: Path
+    facts: ProjectFacts
+    timeout_s: float
+    suites: dict[str, SuiteRecord] = field(default_factory=dict)
+    cores: int = 1
+    alone: Callable[[], AbstractContextManager[None]] = nullcontext
+    seen: Callable[[Plan, Task], Plan] = as_it_is
+    mask: Mask = field(default_factory=Mask)
+    start: str | None = None
+    challenge_seconds: float = 60
+
+    def __post_init__(self) -> None:
+        self._kept = KeptTrees(self.workspace, self.runtime.scratch)
+        self.runtime = replace(self.runtime, export=self._kept.export)
+        self._notes = ChangeNotes(self.workspace, self._kept, self.facts, self.mask, self.start)
+        self._names = cache(partial(read_names, self.runtime, self.timeout_s))
+        self._challenger = Challenger(
+            self.runtime, self.timeout_s, self.challenge_seconds, self.cores
         )
-        self._names = cache(partial(read_names, self._runtime, timeout_s))
-        self._challenger = Challenger(self._runtime, timeout_s, challenge_seconds, cores)
+        self._defaults = {RUFF, PYTEST, SUITE} - {*self.facts.defaults_left_out}
+        if self.facts.suite is False:
+            self._defaults.discard(SUITE)
 
     def baseline(self, task: Task, plan: Plan, base: str) -> Baseline:
         """Find what is true of the untouched base, so that only the rest is laid to the worker."""
         proof = self._open(task, plan, base, base)
-        violations: dict[str, int] = {}
-        report, run = None, None
-        with open_export(self._runtime, base, proof.overlay) as export:
-            if self._is_default(RUFF):
-                violations = count(on_base(*self._ruff(export, proof)))
-            if self._is_default(PYTEST) and proof.seeds.run:
-                tests, setup = tuple(proof.seeds.run), proof.setup()
-                end = run_pytest(export, tests, setup, self._timeout_s, watched=True)
-                report, run = base_report(end, proof.seeds, self._timeout_s), end.run
+        seeds, report, run = proof.seeds, None, None
+        violations = count_of_base(*self._lint(proof)) if RUFF in self._defaults else {}
+        if PYTEST in self._defaults and seeds.run:
+            end = self._run(proof, tuple(seeds.run), watched=True)
+            report, run = base_report(end, seeds, self.timeout_s), end.run
         red = self._red_elsewhere(proof, run)
-        left_out = bool(proof.seeds.own) and not self._is_default(PYTEST)
-        before = self._suite_before(proof)
-        suite = before.get("suite")
-        known = suite.support if isinstance(suite, SuiteRecord) else ()
-        support = tuple(sorted({*known, *(run.support if run else ())}))
-        return baseline_of(proof.seeds, report, run, red, violations).model_copy(
-            update={**before, "support": support, "seeds_left_out": left_out}
-        )
+        suite = self._suite_before(proof)
+        support = {*(run.support if run else ()), *(suite["suite"].support if suite else ())}
+        more = {
+            **suite,
+            "support": tuple(sorted(support)),
+            "seeds_left_out": bool(seeds.own) and PYTEST not in self._defaults,
+        }
+        return baseline_of(seeds, report, run, red, violations).model_copy(update=more)
 
     def baseline_onto(self, task: Task, plan: Plan, base: str, known: Baseline) -> Baseline:
         """Give what is known of a task's own base, with what the project's tests do on another."""
-        if self._suite() is None:
-            return known
         return known.model_copy(update=self._suite_before(self._open(task, plan, base, base)))
 
     def validate(
@@ -142,7 +120,9 @@ class Gate:
         `challenged` gives what is known of a challenge; without it there is none.
         """
         try:
-            return self._validate(task, plan, base, tree, baseline, challenged)
+            self._kept.keep(tree)
+            proof = self._open(task, plan, base, tree, baseline.support)
+            return self._proven(proof, self.seen(plan, task), baseline, challenged)
         except TilthError:
             raise
         except Exception as error:
@@ -151,54 +131,20 @@ class Gate:
             # What a case holds may bring down whoever reads it: that is the case's own fault.
             return Validation(reports=(_fault(error),))
 
-    def _validate(
-        self,
-        task: Task,
-        plan: Plan,
-        base: str,
-        tree: str,
-        baseline: Baseline,
-        challenged: Known | None,
-    ) -> Validation:
-        self._kept.keep(tree)
-        proof = self._open(task, plan, base, tree, baseline.support)
-        overlay = proof.overlay
-        reports = [_said(CONFIGURATION, "\n".join(overlay.broken))] if overlay.broken else []
-        hidden, known = self._compared(proof)
-        if hidden and challenged is not None:
-            reports.append(_said(PLAIN_SIGHT, "\n".join(hidden)))
-        tested: tuple[str, ...] = ()
-        made = Challenges(self._challenger, proof, challenged)
-        if self._is_default(RUFF) or self._is_default(PYTEST):
-            reports += self._default_reports(proof, baseline, made)
-        reports += [
-            run_named(self._runtime, named, tree, overlay, self._timeout_s)
-            for named in self._facts.validators
-        ]
-        if all(report.passed for report in reports):
-            suite, tested = self._suite_after(proof, baseline, made)
-            reports += suite
-        steering = self._told.steering(proof, plan)
-        notes = (*made.notes, *steering.notes, *self._told.of(proof), *known, *tested)
-        return Validation(
-            reports=tuple(reports),
-            tampered=tuple(tampering.path for tampering in overlay.tampered),
-            # A path or a line that is quoted in a note hides nothing there either.
-            notes=tuple(map(escaped_line, notes)),
-            steering=steering,
-            challenges=tuple(made.found),
-        )
-
     def prove_tip(self, plan: Plan, tip: str) -> Validation:
         """Run all seed tests and the project's own once on what the session leaves."""
         proof = self._open(plan.tasks[-1], plan, tip, tip)
-        reports = []
-        if self._is_default(PYTEST) and proof.seeds.run:
-            with open_export(self._runtime, tip, proof.overlay) as export:
-                end = run_pytest(export, tuple(proof.seeds.run), proof.setup(), self._timeout_s)
-            judgement = Judgement((), tuple(proof.seeds.run), Baseline())
-            reports.append(judgement.report(end, self._timeout_s))
-        reports += self._suite_at_the_end(proof)
+        tests, reports = tuple(proof.seeds.run), list[ValidatorReport]()
+        if PYTEST in self._defaults and tests:
+            end = self._run(proof, tests)
+            reports.append(Judgement((), tests, Baseline()).report(end, self.timeout_s))
+        first = next(iter(self.suites.values()), None)
+        if SUITE in self._defaults and first is not None and first.not_run is None:
+            tree = self.workspace.tree_of(tip)
+            known = self.suites.get(tree)
+            reports.append(
+                kept_report(known, first) if known else self._suite(proof).on_tree(first, tree)[0]
+            )
         return Validation(reports=tuple(reports))
 
     def files_of(self, tree: str) -> Path:
@@ -208,7 +154,7 @@ class Gate:
     def probe(self, task: Task, plan: Plan, base: str, tree: str, text: str) -> Probed:
         """Run the text of one pytest file on a tree, as the validators are run."""
         self._kept.keep(tree)
-        return run_probe(self._runtime, self._open(task, plan, base, tree), text, self._timeout_s)
+        return Trial(self.runtime, self._open(task, plan, base, tree), self.timeout_s).probe(text)
 
     def mutants(
         self,
@@ -225,145 +171,135 @@ class Gate:
         `check` is called between two of them and raises when a stop is wished for.
         """
         self._kept.keep(tree)
-        proof, allowed = self._open(task, plan, base, tree), Allowed(seconds, self._cores, check)
+        proof = self._open(task, plan, base, tree)
         # One place for all of them: what they may take of time is not spent on waiting.
-        with self._runtime.place():
-            runtime = replace(self._runtime, place=nullcontext)
-            return try_mutants(runtime, proof, self._timeout_s, allowed)
-
-    def _suite_at_the_end(self, proof: Proof) -> list[ValidatorReport]:
-        suite, first = self._suite(), next(iter(self._suites.values()), None)
-        if suite is None or first is None or first.not_run is not None:
-            return []
-        tree = self._trees.tree_of(proof.tree)
-        known = self._suites.get(tree)
-        return [suite.on_tip(proof, tree, first) if known is None else kept_report(known, first)]
-
-    def _default_reports(
-        self, proof: Proof, baseline: Baseline, made: Challenges
-    ) -> list[ValidatorReport]:
-        reports = []
-        with open_export(self._runtime, proof.tree, proof.overlay) as export:
-            # ruff runs none of the project's code, so what it reads is still untouched.
-            if self._is_default(RUFF):
-                found = self._ruff(export, proof)
-                reports.append(ruff_report(*found, baseline, export.path, self._timeout_s))
-            if self._is_default(PYTEST) and all(report.passed for report in reports):
-                lay_out(Overlay(places=proof.overlay.support), export.path)
-                reports.append(self._prove(export, proof, baseline, made))
-        return reports
+        with self.runtime.place():
+            runtime = replace(self.runtime, place=nullcontext)
+            return Trial(runtime, proof, self.timeout_s).mutants(seconds, self.cores, check)
 
     def _open(
         self, task: Task, plan: Plan, base: str, tree: str, support: tuple[str, ...] = ()
     ) -> Proof:
-        seeds = gather_seeds(self._seed_tests, task, plan)
-        files = self._trees.files(base)
-        found = files if tree == base else self._trees.files(tree)
+        workspace, is_base = self.workspace, tree == base
+        seeds = gather_seeds(self.seed_tests, task, self.seen(plan, task))
+        files = workspace.files(base)
         trees = Trees(
             base_files=files,
-            tree_files=found,
-            changes=() if tree == base else self._trees.changes(base, tree),
-            read_base=lambda path: self._trees.read(base, path),
-            read_tree=lambda path: self._trees.read(tree, path),
+            tree_files=files if is_base else workspace.files(tree),
+            changes=() if is_base else workspace.changes(base, tree),
+            read_base=partial(workspace.read, base),
+            read_tree=partial(workspace.read, tree),
         )
-        if tree != base:
-            trees.shadows = self._shadows(trees, task.may_change)
+        if not is_base:
+            read = partial(trees.read_steering, allowed=task.may_change)
+            trees.shadows = shadows(
+                trees, gate_setups(read, self.facts.suite_arguments), self._names
+            )
         overlay = plan_overlay(trees, seeds, task.may_change, support)
         return Proof(task, base, tree, seeds, trees, overlay)
 
-    def _shadows(self, trees: Trees, allowed: tuple[str, ...]) -> dict[str, str]:
-        wanted = self._facts.suite
-        arguments = wanted if isinstance(wanted, tuple) else ()
-        setups = gate_setups(lambda path: trees.read_steering(path, allowed), arguments)
-        return shadows(trees, setups, self._names)
+    def _lint(self, proof: Proof) -> Found:
+        with open_export(self.runtime, proof.tree, proof.overlay) as export:
+            return lint_tree(export, self.timeout_s, proof.seeds.is_any)
 
-    def _is_default(self, name: str) -> bool:
-        return name not in self._facts.defaults_left_out
+    def _run(self, proof: Proof, tests: tuple[str, ...], *, watched: bool = False) -> PytestEnd:
+        whole = proof.overlay
+        overlay = whole.model_copy(update={"places": {**whole.places, **whole.support}})
+        with open_export(self.runtime, proof.tree, overlay) as export:
+            return run_pytest(export, tests, proof.setup(), self.timeout_s, watched=watched)
 
-    def _compared(self, proof: Proof) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Compare the sources of a change, as Python reads them, with what is shown of them."""
-        trees, read = proof.trees, partial(self._kept.read, proof.tree)
-        links = (self._trees.links(tree) for tree in (proof.base, proof.tree))
-        return compared(trees.changes, read, trees.read_base, *links)
+    def _proven(
+        self, proof: Proof, plan: Plan, baseline: Baseline, challenged: Known | None
+    ) -> Validation:
+        tree, overlay = proof.tree, proof.overlay
+        made = Challenges(self._challenger, proof, challenged)
+        links = (self.workspace.links(each) for each in (proof.base, tree))
+        read = partial(self._kept.read, tree)
+        hidden, known = compared(proof.trees.changes, read, proof.trees.read_base, *links)
+        reports = []
+        if overlay.broken:
+            reports.append(report_of(CONFIGURATION, False, output="\n".join(overlay.broken)))
+        if hidden and challenged is not None:
+            reports.append(report_of(PLAIN_SIGHT, False, output="\n".join(hidden)))
+        reports += self._default_reports(proof, baseline, made)
+        reports += [
+            run_named(self.runtime, named, tree, overlay, self.timeout_s)
+            for named in self.facts.validators
+        ]
+        tested: tuple[str, ...] = ()
+        if all(report.passed for report in reports):
+            suite, tested = self._suite_after(proof, baseline.suite, made)
+            reports += suite
+        steering = self._notes.steering(proof, plan)
+        notes = (*made.notes, *steering.notes, *self._notes.of(proof), *known, *tested)
+        return Validation(
+            reports=tuple(reports),
+            tampered=tuple(tampering.path for tampering in overlay.tampered),
+            # A path or a line that is quoted in a note hides nothing there either.
+            notes=tuple(map(escaped_line, notes)),
+            steering=steering,
+            challenges=tuple(made.found),
+        )
 
-    def _suite(self) -> Suite | None:
-        """Give the run of the project's own tests, unless it is switched off."""
-        wanted = self._facts.suite
-        if wanted is False or not self._is_default(SUITE):
-            return None
-        arguments = wanted if isinstance(wanted, tuple) else ()
-        return Suite(self._runtime, self._timeout_s, arguments)
+    def _default_reports(
+        self, proof: Proof, baseline: Baseline, made: Challenges
+    ) -> list[ValidatorReport]:
+        seeds, reports = proof.seeds, list[ValidatorReport]()
+        if RUFF in self._defaults:
+            found, stands = self._lint(proof), proof.trees.tree_files
+            reports.append(ruff_report(found, baseline.violations, stands, self.timeout_s))
+        if PYTEST not in self._defaults or not all(report.passed for report in reports):
+            return reports
+        if not seeds.run:
+            return [*reports, report_of(PYTEST, True, output=NO_TEST)]
+        end = self._run(proof, tuple(seeds.run))
+        report = Judgement.of(seeds, baseline).report(end, self.timeout_s)
+        return [*reports, made.of_seeds(report, end)]
 
-    def _suite_before(self, proof: Proof) -> dict[str, ValidatorReport | SuiteRecord | None]:
-        suite = self._suite()
-        if suite is None:
+    def _suite(self, proof: Proof) -> Suite:
+        return Suite(self.runtime, proof, self.timeout_s, self.facts.suite_arguments)
+
+    def _suite_before(self, proof: Proof) -> dict[str, Any]:
+        """Give what the project's own tests do on a base, for its baseline."""
+        if SUITE not in self._defaults:
             return {}
-        tree = self._trees.tree_of(proof.base)
-        with self._room.alone() if self._room else nullcontext():
-            known = self._suites.get(tree)
-            if known is not None:
-                return {"suite": known}
-            report = suite.on_base(proof, tree)
-            if report.suite is not None:
-                self._suites[tree] = report.suite
-        return {"suite": report.suite, "suite_report": report}
+        tree = self.workspace.tree_of(proof.base)
+        report = None
+        with self.alone():
+            if tree not in self.suites:
+                report, self.suites[tree] = self._suite(proof).on_base(tree)
+        return {"suite": self.suites[tree], "suite_report": report}
 
     def _suite_after(
-        self, proof: Proof, before: Baseline, made: Challenges
+        self, proof: Proof, before: SuiteRecord | None, made: Challenges
     ) -> tuple[list[ValidatorReport], tuple[str, ...]]:
-        suite, known = self._suite(), before.suite
-        if suite is None or known is None or known.not_run is not None:
-            return self._done_tests(proof, made), ()
-        report, notes = suite.on_tree(proof, known)
-        if report.suite is not None:
-            self._suites[proof.tree] = report.suite
-        told = (*notes, *suite.edited(proof, known))
-        return [made.of_suite(report, known)], told
-
-    def _done_tests(self, proof: Proof, made: Challenges) -> list[ValidatorReport]:
-        """Challenge the tests of done tasks where the project has none of its own."""
-        if not proof.seeds.done or not self._is_default(PYTEST):
-            return []
-        nothing = SuiteRecord(tree=self._trees.tree_of(proof.base))
-        report = made.of_suite(_said(SUITE, "", passed=True), nothing)
-        return [] if report.passed else [report]
-
-    def _ruff(self, export: Export, proof: Proof) -> tuple[Finished, tuple[Violation, ...] | None]:
-        finished, found = run_ruff(export, self._timeout_s)
-        if found is None:
-            return finished, None
-        return finished, tuple(item for item in found if not proof.seeds.is_any(item.path))
-
-    def _prove(
-        self, export: Export, proof: Proof, baseline: Baseline, made: Challenges
-    ) -> ValidatorReport:
-        tests = tuple(proof.seeds.run)
-        if not tests:
-            return _said(PYTEST, NO_TEST, passed=True)
-        end = run_pytest(export, tests, proof.setup(), self._timeout_s)
-        report = Judgement.of(proof.seeds, baseline).report(end, self._timeout_s)
-        return made.of_seeds(report, end)
+        if SUITE in self._defaults and before is not None and before.not_run is None:
+            report, notes = self._suite(proof).on_tree(before, proof.tree)
+            if report.suite is not None:
+                self.suites[proof.tree] = report.suite
+            return [made.of_suite(report, before)], notes
+        if not proof.seeds.done or PYTEST not in self._defaults:
+            return [], ()
+        # The tests of done tasks are challenged where the project has none of its own.
+        nothing = SuiteRecord(tree=self.workspace.tree_of(proof.base))
+        report = made.of_suite(report_of(SUITE, True), nothing)
+        return [] if report.passed else [report], ()
 
     def _red_elsewhere(self, proof: Proof, run: PytestRun | None) -> tuple[str, ...]:
         seeds = proof.seeds
-        if not seeds.done or not self._is_default(PYTEST):
+        if not seeds.done or PYTEST not in self._defaults:
             return ()
         if run is None and seeds.own:
             # This task's tests took the whole run down with them: ask the others alone.
-            with open_export(self._runtime, proof.base, proof.overlay) as export:
-                run = run_pytest(export, tuple(seeds.done), proof.setup(), self._timeout_s).run
+            run = self._run(proof, tuple(seeds.done)).run
         return tuple(complaints(run, read_all(run, seeds.done)) if run else seeds.done)
 
 
 def _fault(error: Exception) -> ValidatorReport:
     said = " ".join(str(error).split())[:300]
-    return _said(
-        "gate",
+    output = (
         f"this tree cannot be proven: {type(error).__name__}: {said}\n"
         "Something in the changed files is beyond what the gate can read: look at what is unusual "
-        "in them (size, nesting, names), and make it plain.",
+        "in them (size, nesting, names), and make it plain."
     )
-
-
-def _said(name: str, output: str, *, passed: bool = False) -> ValidatorReport:
-    return ValidatorReport(name=name, passed=passed, exit_code=None, output=output, duration_ms=0)
+    return report_of("gate", False, output=output)

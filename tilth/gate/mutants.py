@@ -10,22 +10,16 @@ from __future__ import annotations
 
 import ast
 import bisect
+import re
 from collections.abc import Collection, Iterable, Iterator
-from enum import StrEnum
+from difflib import SequenceMatcher
+from itertools import accumulate, pairwise
 
 from tilth.base.quiet import parse_quietly
 from tilth.base.values import Value
 
-
-class Operator(StrEnum):
-    """Name a kind of fault."""
-
-    COMPARISON = "comparison"
-    BOUNDARY = "boundary"
-    CONSTANT = "constant"
-    BOOLEAN = "boolean"
-    RETURN = "return"
-    STATEMENT = "statement"
+# Beyond it the comparison would take longer than it is worth: known lines count as old.
+_MOST_COMPARED = 4_000_000
 
 
 class Mutant(Value):
@@ -33,7 +27,6 @@ class Mutant(Value):
 
     path: str
     line: int
-    operator: Operator
     before: str
     after: str
     # The stretch of the file's bytes that is replaced, and what by.
@@ -50,219 +43,157 @@ class Mutant(Value):
         return source[: self.start] + self.text.encode() + source[self.end :]
 
 
-_COMPARISONS: dict[type[ast.cmpop], tuple[str, str]] = {
+# How an operator is written, and what may stand in its place.
+_SIGNS: dict[type[ast.AST], tuple[str, ...]] = {
     ast.Eq: ("==", "!="),
     ast.NotEq: ("!=", "=="),
-    ast.Lt: ("<", ">="),
-    ast.LtE: ("<=", ">"),
-    ast.Gt: (">", "<="),
-    ast.GtE: (">=", "<"),
+    ast.Lt: ("<", "<=", ">="),
+    ast.LtE: ("<=", "<", ">"),
+    ast.Gt: (">", ">=", "<="),
+    ast.GtE: (">=", ">", "<"),
     ast.In: ("in", "not in"),
     ast.NotIn: ("not in", "in"),
     ast.Is: ("is", "is not"),
     ast.IsNot: ("is not", "is"),
+    ast.And: ("and", "or"),
+    ast.Or: ("or", "and"),
 }
-_BOUNDARIES: dict[type[ast.cmpop], tuple[str, str]] = {
-    ast.Lt: ("<", "<="),
-    ast.LtE: ("<=", "<"),
-    ast.Gt: (">", ">="),
-    ast.GtE: (">=", ">"),
-}
-# What a change leaves out without a trace; a call is worth dropping, a docstring is not.
-_DROPPED = (ast.Assign, ast.AugAssign, ast.Expr, ast.Raise, ast.Delete, ast.Assert)
+_NOT_RUN = ("annotation", "returns", "decorator_list")
+
+
+def added_lines(before: bytes | None, after: bytes) -> frozenset[int]:
+    """Number the lines, from 1, that stand in the new text and not in the old."""
+    old, new = (before or b"").splitlines(), after.splitlines()
+    if len(old) * len(new) > _MOST_COMPARED:
+        known = set(old)
+        same = {number for number, line in enumerate(new, 1) if line in known}
+    else:
+        blocks = SequenceMatcher(None, old, new, autojunk=False).get_matching_blocks()
+        same = {first + n for _, first, size in blocks for n in range(1, size + 1)}
+    return frozenset(range(1, len(new) + 1)) - same
 
 
 def mutants_of(path: str, source: bytes, lines: Collection[int]) -> tuple[Mutant, ...]:
     """Give the mutants of the named lines of one file; none of a file that does not parse."""
     try:
-        text = source.decode("utf-8")
-        tree = parse_quietly(text)
-    except (UnicodeDecodeError, SyntaxError, ValueError, RecursionError, MemoryError):
+        # One with a byte order mark does not parse either: the mark would shift offsets.
+        tree = parse_quietly(source.decode("utf-8"))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
         return ()
-    if text.startswith("\ufeff"):
-        # A byte order mark shifts every offset of the first line.
-        return ()
-    found = _Found(path, source, frozenset(lines))
-    for node in _product_nodes(tree):
-        found.look_at(node)
-    return tuple(sorted(found.mutants, key=lambda mutant: (mutant.start, mutant.operator)))
+    file = _Source(path, source)
+    found = (mutant for node in _run_nodes(tree) for mutant in file.mutants_at(node))
+    wanted = [mutant for mutant in found if mutant.line in lines]
+    return tuple(sorted(wanted, key=lambda mutant: (mutant.start, mutant.end, mutant.text)))
 
 
 def in_turn(mutants: Iterable[Mutant]) -> tuple[Mutant, ...]:
     """Order mutants so that every line has one before any has two: time may end early."""
-    rank: dict[tuple[str, int], int] = {}
+    turns: dict[str, int] = {}
     placed = []
     for mutant in mutants:
-        turn = rank.get((mutant.path, mutant.line), 0)
-        rank[mutant.path, mutant.line] = turn + 1
-        placed.append((turn, mutant))
+        turns[mutant.place] = turns.get(mutant.place, 0) + 1
+        placed.append((turns[mutant.place], mutant))
     return tuple(mutant for _, mutant in sorted(placed, key=lambda item: item[0]))
 
 
-def _product_nodes(tree: ast.Module) -> Iterator[ast.AST]:
+def _run_nodes(tree: ast.Module) -> Iterator[ast.AST]:
     """Walk what runs: no annotation, no decorator, no docstring, no main guard."""
     todo: list[ast.AST] = [tree]
-    passed: set[int] = set()
+    words: set[ast.AST] = set()
     while todo:
         node = todo.pop()
-        if _is_main_guard(node):
-            continue
-        yield node
-        passed |= _passed_over(node)
-        todo.extend(child for child in ast.iter_child_nodes(node) if id(child) not in passed)
+        match node:
+            case ast.If(test=ast.Compare(left=ast.Name(id="__name__"))):
+                continue
+            case ast.Expr(value=ast.Constant()):
+                continue
+            case ast.Raise() | ast.JoinedStr():
+                # The words of an error or a message are seldom what a test should hold still.
+                words |= {n for n in ast.walk(node) if isinstance(getattr(n, "value", None), str)}
+        if node not in words:
+            yield node
+        for name, value in ast.iter_fields(node):
+            if name not in _NOT_RUN:
+                parts = value if isinstance(value, list) else [value]
+                todo += [part for part in parts if isinstance(part, ast.AST)]
 
 
-def _passed_over(node: ast.AST) -> frozenset[int]:
-    parts: list[ast.AST | None] = []
-    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-        parts = [node.returns, *node.decorator_list]
-    elif isinstance(node, ast.ClassDef):
-        parts = [*node.decorator_list]
-    elif isinstance(node, ast.arg | ast.AnnAssign):
-        parts = [node.annotation]
-    elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
-        parts = [node.value]
-    elif isinstance(node, ast.Raise | ast.JoinedStr):
-        # The words of an error or a message are seldom what a test should hold still.
-        parts = [part for part in ast.walk(node) if _is_text(part)]
-    return frozenset(id(part) for part in parts if part is not None)
+class _Source:
+    """Make the mutants of one file, node by node."""
 
-
-def _is_text(node: ast.AST) -> bool:
-    return isinstance(node, ast.Constant) and isinstance(node.value, str)
-
-
-def _is_main_guard(node: ast.AST) -> bool:
-    return (
-        isinstance(node, ast.If)
-        and isinstance(node.test, ast.Compare)
-        and isinstance(node.test.left, ast.Name)
-        and node.test.left.id == "__name__"
-    )
-
-
-class _Found:
-    """Collect the mutants of one file, node by node."""
-
-    def __init__(self, path: str, source: bytes, lines: frozenset[int]) -> None:
-        self.mutants: list[Mutant] = []
+    def __init__(self, path: str, source: bytes) -> None:
         self._path = path
         self._source = source
-        self._lines = lines
-        self._starts = [0]
-        for line in source.splitlines(keepends=True):
-            self._starts.append(self._starts[-1] + len(line))
+        self._starts = [0, *accumulate(map(len, source.splitlines(keepends=True)))]
 
-    def look_at(self, node: ast.AST) -> None:
+    def mutants_at(self, node: ast.AST) -> Iterator[Mutant]:
+        """Give the mutants of one node, without those of what it holds."""
         if isinstance(node, ast.Compare):
-            self._comparison(node)
+            for sign, pair in zip(node.ops, pairwise([node.left, *node.comparators]), strict=True):
+                yield from self._swapped(sign, *pair)
         elif isinstance(node, ast.BoolOp):
-            self._junction(node)
-        elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-            self._replace(node, Operator.BOOLEAN, f"({self._text_of(node.operand)})")
-        elif isinstance(node, ast.Constant):
-            self._constant(node)
-        elif isinstance(node, ast.Return):
-            self._returned(node)
-        elif isinstance(node, _DROPPED):
-            self._dropped(node)
+            for pair in pairwise(node.values):
+                yield from self._swapped(node.op, *pair)
+        elif isinstance(node, ast.expr | ast.stmt):
+            text = self._instead(node)
+            if text is not None:
+                yield self._mutant(*self._span(node), text)
 
-    def _comparison(self, node: ast.Compare) -> None:
-        left: ast.expr = node.left
-        for sign, right in zip(node.ops, node.comparators, strict=True):
-            gap = (self._end(left), self._start(right))
-            if type(sign) in _BOUNDARIES:
-                self._swap(gap, Operator.BOUNDARY, *_BOUNDARIES[type(sign)])
-            self._swap(gap, Operator.COMPARISON, *_COMPARISONS[type(sign)])
-            left = right
+    def _instead(self, node: ast.expr | ast.stmt) -> str | None:
+        match node:
+            case ast.UnaryOp(op=ast.Not(), operand=operand):
+                start, end = self._span(operand)
+                return f"({self._source[start:end].decode()})"
+            case ast.Constant(value=bool(value)):
+                return str(not value)
+            case ast.Constant(value=int(value) | float(value)):
+                # Numbers grow by one: 0 becomes 1, which no neighbouring boundary hides.
+                return repr(value + 1)
+            case ast.Constant(value=str(value)):
+                # A piece of an f-string has no quotes of its own to replace.
+                is_plain = self._source[self._span(node)[0]] in b"\"'"
+                return '""' if value and is_plain else None
+            case ast.Return(value=ast.Constant(value=None)):
+                return "return 0"
+            case ast.Return(value=ast.expr()):
+                return "return None"
+            case ast.Assign() | ast.AugAssign() | ast.Delete():
+                return "pass"
+            case ast.Expr() | ast.Raise() | ast.Assert():
+                return "pass"
+        return None
 
-    def _junction(self, node: ast.BoolOp) -> None:
-        old, new = ("and", "or") if isinstance(node.op, ast.And) else ("or", "and")
-        for left, right in zip(node.values, node.values[1:], strict=False):
-            self._swap((self._end(left), self._start(right)), Operator.BOOLEAN, old, new)
-
-    def _constant(self, node: ast.Constant) -> None:
-        value = node.value
-        if isinstance(value, bool):
-            self._replace(node, Operator.CONSTANT, str(not value))
-        elif isinstance(value, int):
-            # Numbers grow by one: 0 becomes 1, which no neighbouring boundary hides.
-            self._replace(node, Operator.CONSTANT, str(value + 1))
-        elif isinstance(value, float):
-            self._replace(node, Operator.CONSTANT, repr(value + 1.0))
-        elif isinstance(value, str) and value and self._is_plain_string(node):
-            self._replace(node, Operator.CONSTANT, '""')
-
-    def _returned(self, node: ast.Return) -> None:
-        if node.value is None:
-            return
-        is_none = isinstance(node.value, ast.Constant) and node.value.value is None
-        self._replace(node, Operator.RETURN, "return 0" if is_none else "return None")
-
-    def _dropped(self, node: ast.stmt) -> None:
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
-            return
-        self._replace(node, Operator.STATEMENT, "pass")
-
-    def _swap(self, gap: tuple[int, int], operator: Operator, old: str, new: str) -> None:
+    def _swapped(self, sign: ast.AST, left: ast.expr, right: ast.expr) -> Iterator[Mutant]:
         """Replace an operator that stands, with white space or brackets, between two operands."""
-        start, end = gap
-        found = _sign_in(self._source[start:end], old)
+        old, *others = _SIGNS[type(sign)]
+        start, end = self._span(left)[1], self._span(right)[0]
+        written = r"\s+".join(re.escape(word) for word in old.split())
+        found = re.match(rf"[\s)\\]*({written})".encode(), self._source[start:end])
         if found is not None:
-            self._add(operator, start + found[0], start + found[1], new)
+            for new in others:
+                yield self._mutant(start + found.start(1), start + found.end(1), new)
 
-    def _replace(self, node: ast.expr | ast.stmt, operator: Operator, text: str) -> None:
-        self._add(operator, self._start(node), self._end(node), text)
-
-    def _add(self, operator: Operator, start: int, end: int, text: str) -> None:
-        line = bisect.bisect_right(self._starts, start)
-        if line not in self._lines:
-            return
-        mutant = Mutant(
+    def _mutant(self, start: int, end: int, text: str) -> Mutant:
+        new = text.encode()
+        planted = self._source[:start] + new + self._source[end:]
+        return Mutant(
             path=self._path,
-            line=line,
-            operator=operator,
-            before=self._shown(self._source, start, end),
-            after="",
+            line=bisect.bisect_right(self._starts, start),
+            before=_shown(self._source, start, end),
+            after=_shown(planted, start, start + len(new)),
             start=start,
             end=end,
             text=text,
         )
-        planted = mutant.planted(self._source)
-        after = self._shown(planted, start, start + len(text.encode()))
-        self.mutants.append(mutant.model_copy(update={"after": after}))
 
-    def _shown(self, source: bytes, start: int, end: int) -> str:
-        """Give the line a stretch begins in; one that goes on below says so."""
-        first = source.rfind(b"\n", 0, start) + 1
-        last = source.find(b"\n", start)
-        line = source[first : last if last >= 0 else len(source)].decode("utf-8").strip()
-        return line if last < 0 or end <= last else f"{line} …"
-
-    def _text_of(self, node: ast.expr) -> str:
-        return self._source[self._start(node) : self._end(node)].decode("utf-8")
-
-    def _is_plain_string(self, node: ast.Constant) -> bool:
-        # A piece of an f-string has no quotes of its own to replace.
-        return self._source[self._start(node) : self._start(node) + 1] in (b'"', b"'")
-
-    def _start(self, node: ast.expr | ast.stmt) -> int:
-        return self._starts[node.lineno - 1] + node.col_offset
-
-    def _end(self, node: ast.expr | ast.stmt) -> int:
-        return self._starts[(node.end_lineno or node.lineno) - 1] + (node.end_col_offset or 0)
+    def _span(self, node: ast.expr | ast.stmt) -> tuple[int, int]:
+        last, column = node.end_lineno or node.lineno, node.end_col_offset or 0
+        return self._starts[node.lineno - 1] + node.col_offset, self._starts[last - 1] + column
 
 
-def _sign_in(gap: bytes, sign: str) -> tuple[int, int] | None:
-    """Find an operator among the brackets, comments and line ends between two operands."""
-    words = sign.encode().split()
-    at = 0
-    start = -1
-    for word in words:
-        found = gap.find(word, at)
-        comment = gap.find(b"#")
-        if found < 0 or 0 <= comment < found:
-            return None
-        start = found if start < 0 else start
-        at = found + len(word)
-    return start, at
+def _shown(source: bytes, start: int, end: int) -> str:
+    """Give the line a stretch begins in; one that goes on below says so."""
+    first = source.rfind(b"\n", 0, start) + 1
+    line = source[first:].partition(b"\n")[0]
+    goes_on = " …" if end > first + len(line) else ""
+    return line.decode("utf-8").strip() + goes_on

@@ -7,15 +7,17 @@ from collections.abc import Mapping
 from tilth.gate.findings import ValidatorReport
 from tilth.sandbox.confinement import Finished
 
+NO_PROCESS = Finished(exit_code=None, output="", timed_out=False, duration_ms=0)
+
 
 def report_of(
     name: str,
     passed: bool,
-    finished: Finished,
-    output: str,
+    finished: Finished = NO_PROCESS,
+    output: str = "",
     tests: Mapping[str, int] | None = None,
 ) -> ValidatorReport:
-    """Make the report of a validator that has run."""
+    """Make the report of a validator, of one that ran no process where none is given."""
     return ValidatorReport(
         name=name,
         passed=passed,

@@ -14,7 +14,6 @@ from tilth.base.errors import ToolError
 from tilth.gate.challenge import Expectations
 from tilth.gate.export import Runtime, open_bare
 from tilth.gate.in_target import expectations, seed_reading
-from tilth.gate.interpreter import unable
 from tilth.gate.pristine import SeedReading, read_here
 from tilth.gate.pytest_run import lay_out_modules
 
@@ -61,4 +60,4 @@ def _asked(
             said = export.run(argv, timeout_s).output
             return parse(answered.read_bytes())
         except (ToolError, OSError, ValidationError) as error:
-            raise unable(runtime.python, "read the tests", said or error) from error
+            raise runtime.unable("read the tests", said or error) from error

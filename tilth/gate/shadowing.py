@@ -12,7 +12,6 @@ from pydantic import TypeAdapter, ValidationError
 
 from tilth.base.errors import ToolError
 from tilth.gate.export import Runtime, open_bare
-from tilth.gate.interpreter import unable
 from tilth.gate.overlay import Trees
 from tilth.gate.pytest_config import PytestSetup
 from tilth.gate.steering import MODULE_SUFFIXES as MODULES
@@ -54,7 +53,7 @@ def read_names(runtime: Runtime, timeout_s: float) -> Names:
             said = export.run(argv, timeout_s).output
             found = _NAMES.validate_json(answered.read_bytes())
         except (ToolError, OSError, ValidationError) as error:
-            raise unable(runtime.python, "say what it can import", said or error) from error
+            raise runtime.unable("say what it can import", said or error) from error
     return found | {name: f"{name}, which the gate depends on" for name in _TOOLS}
 
 

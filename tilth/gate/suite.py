@@ -1,54 +1,39 @@
 """The project's own tests, as its configuration collects them: none may fail that passed before.
 
 They are run once on a base and kept by its tree. A failure that is new is run again on both trees
-and counts only if it is red twice here and green there, or the change brings the test itself. Seed
-tests are left out: they have a run of their own.
+and counts only if it is red twice here and green there, or the change brings the test itself. A
+test that is skipped or gone has no result that is red, and proves as little. Seed tests are left
+out: they have a run of their own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container, Iterable, Mapping
-from dataclasses import dataclass
-from typing import NamedTuple
+from collections import Counter
+from collections.abc import Collection, Container, Iterable
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
 
-from tilth.gate.base_tests import (
-    STILL_PASSES,
-    fewer_cases,
-    file_of,
-    holds,
-    is_held,
-    lost_doctests,
-    lost_tests,
-    passed_cases,
-    passed_functions,
-    passes,
-    standing,
-    with_the_bases,
-)
+from tilth.contract.suite_record import NotRun, SuiteRecord
 from tilth.gate.challenged import more
 from tilth.gate.export import Runtime, open_export
-from tilth.gate.findings import NodeResult, NotRun, SuiteRecord, ValidatorReport
+from tilth.gate.findings import ValidatorReport
 from tilth.gate.overlay import Overlay
 from tilth.gate.passing import PytestRun, run_faults, unforgiven
+from tilth.gate.pristine import function_of
 from tilth.gate.pytest_run import PytestEnd, run_pytest
-from tilth.gate.reports import no_report, report_of
+from tilth.gate.reports import NO_PROCESS, no_report, report_of
 from tilth.gate.seed_proof import Proof
 from tilth.gate.steering import is_test_file
 from tilth.gate.tampering import shortened
-from tilth.sandbox.confinement import Finished
 
 SUITE = "suite"
+STILL_PASSES = "still passes on this tree"
 _MOST_LINES = 100
 _MOST_AGAIN = 50
-_NO_TESTS = 5
+_MOST_NAMED = 10
 _ENDED_BADLY = (2, 3, 4)
-
-
-class Tried(NamedTuple):
-    """Hold how the tests went on a tree, and what is no failure and yet to be told."""
-
-    report: ValidatorReport
-    notes: tuple[str, ...] = ()
+_NONE_THERE = PytestEnd(NO_PROCESS, PytestRun(status=5))
+_DID = {"M": "edited", "T": "edited", "D": "deleted"}
 
 
 @dataclass(frozen=True)
@@ -56,127 +41,98 @@ class Suite:
     """Run a project's own tests; `arguments` are what its owner says to give to pytest."""
 
     runtime: Runtime
+    proof: Proof
     timeout_s: float
     arguments: tuple[str, ...] = ()
 
-    def on_base(self, proof: Proof, tree: str) -> ValidatorReport:
+    def on_base(self, tree: str) -> tuple[ValidatorReport, SuiteRecord]:
         """See what the tests do on the untouched base."""
-        if not self.arguments and not _may_hold_tests(proof):
-            return _not_run(NotRun.NO_TESTS, tree)
-        end = self._run(proof, proof.base, watched=True)
-        if end.run is None:
-            why = NotRun.TOO_SLOW if end.finished.timed_out else NotRun.NO_REPORT
-            return _not_run(why, tree, end.finished)
-        if not end.run.results and not end.run.collected:
-            return _not_run(NotRun.NO_TESTS, tree, end.finished)
-        if not end.run.collected or end.run.status in _ENDED_BADLY:
-            return _not_run(NotRun.NOT_COLLECTED, tree, end.finished)
-        support = tuple(sorted(end.run.support))
-        return _with_record(_counted(end, end.run, []), end.run, tree, support)
+        may_hold = self.arguments or _may_hold_tests(self.proof)
+        end = self._run(self.proof.base, watched=True) if may_hold else _NONE_THERE
+        run = _believed(end)
+        if isinstance(run, NotRun):
+            said = f"not run: {run.words()}\n{end.finished.output}"
+            report = report_of(SUITE, True, end.finished, said)
+            record = SuiteRecord(tree=tree, not_run=run)
+        else:
+            record = _record(tree, run, tuple(sorted(run.support)))
+            report = _report(end, not record.red)
+        return _with(report, record), record
 
-    def on_tree(self, proof: Proof, before: SuiteRecord) -> Tried:
-        """See whether any test fails on the tree that did not fail on the base."""
-        end = self._run(proof, proof.tree)
-        if end.run is None:
-            said = f"{no_report(SUITE, end.finished, self.timeout_s)}\n{end.finished.output}"
-            return Tried(report_of(SUITE, False, end.finished, said))
-        faults = run_faults(end.run)
-        edited = _edited(proof, before)
-        red = {**unforgiven(_red(end.run), before.red), **lost_tests(before, end.run, edited)}
-        steady = self._steady(proof, red, before) if red and not faults else red
-        lines = [*faults, *steady.values(), *_others(red, steady)]
-        report = _counted(end, end.run, lines, passed=not faults and not steady)
-        fewer = fewer_cases(before, end.run, edited)
-        notes = (*shortened(fewer), *shortened(lost_doctests(before, end.run, edited)))
-        if proof.overlay.tampered:
-            return Tried(report, notes)
-        # A whim is not kept for what the tree is: later tasks are measured by that.
-        settled = _passing(end.run, red.keys() - steady.keys())
-        return Tried(_with_record(report, settled, proof.tree, before.support), notes)
+    def on_tree(self, before: SuiteRecord, tree: str) -> tuple[ValidatorReport, tuple[str, ...]]:
+        """See whether any test fails that did not fail before, and what else is to be told.
 
-    def on_tip(self, proof: Proof, tree: str, first: SuiteRecord) -> ValidatorReport:
-        """See whether any test fails at the end that did not when the session began."""
-        end = self._run(proof, proof.tree)
-        if end.run is None:
-            said = f"{no_report(SUITE, end.finished, self.timeout_s)}\n{end.finished.output}"
-            return report_of(SUITE, False, end.finished, said)
-        red = unforgiven(_red(end.run), first.red)
-        files = _first_files(red)
-        alone = self._run(proof, proof.tree, files).run if red else None
-        again = self._red_again(proof, red, dict.fromkeys(files, alone))
-        steady = {node: why for node, why in red.items() if node in again}
-        report = _counted(end, end.run, list(steady.values()), passed=not steady)
-        return _with_record(report, _passing(end.run, red.keys() - again), tree, first.support)
-
-    def edited(self, proof: Proof, before: SuiteRecord) -> tuple[str, ...]:
-        """Name what was changed of the base's tests and of what they stand on.
-
-        With it, what the tests do on this tree if it is put back.
+        A proof whose tree is its base is of what a session leaves, measured by how it began.
         """
-        changes = _edited(proof, before)
-        files = [path for path in changes if holds(path, before) and not proof.seeds.is_any(path)]
-        old = {path: content for path in files if (content := proof.trees.read_base(path))}
-        beside = [path for path in proof.overlay.support if not holds(path, before)]
-        if not old and not beside:
-            return ()
-        whole = _overlay(proof)
-        places = {**whole.places, **proof.overlay.support, **old}
-        restored = whole.model_copy(update={"places": places})
-        run = self._run_with(restored, proof, proof.tree, () if beside else tuple(old)).run
-        told = {path: standing(path, run, before) for path in old}
-        said = [
-            f"{path}: a test of the base that was {_DID[changes[path]]}; {told[path]}"
-            # Of a flood those come first that speak against the change.
-            for path in sorted(told, key=lambda path: told[path] == STILL_PASSES)
-        ]
-        put_back = with_the_bases(run, before)
-        return (
-            *shortened(said),
-            *shortened(
-                [f"{path}: tests stand on it; with the base's {put_back}" for path in beside]
-            ),
-        )
+        proof, edited = self.proof, _edited(self.proof, before)
+        end = self._run(proof.tree)
+        run = end.run
+        if run is None:
+            said = no_report(SUITE, end.finished, self.timeout_s)
+            return _report(end, False, said), self._put_back(before, edited)
+        gone = {} if proof.tree == proof.base else _gone(before, run, before.passed)
+        lost = {node: why for node, why in gone.items() if file_of(node) not in edited}
+        red, faults = {**unforgiven(_red(run), before.red), **lost}, run_faults(run)
+        steady = red if faults else self._steady(red, before)
+        whims = [node for node in red if node not in steady]
+        told = [f"red, but unsteady or not green on the base either: {', '.join(whims[:20])}"]
+        lines = [*faults, *steady.values(), *(told if whims else ())]
+        report = _report(end, not faults and not steady, *lines)
+        if not proof.overlay.tampered:
+            # A whim is not kept for what the tree is: later tasks are measured by that.
+            report = _with(report, _record(tree, run, before.support, whims))
+        product = {path for path in edited if not _is_of_tests(path, before)}
+        silenced = [why for node, why in gone.items() if file_of(node) in product]
+        return report, (*shortened(silenced), *self._put_back(before, edited))
 
-    def _steady(self, proof: Proof, red: dict[str, str], before: SuiteRecord) -> dict[str, str]:
+    def _steady(self, red: dict[str, str], before: SuiteRecord) -> dict[str, str]:
         """Keep the failures that are no whim: red once more here, and not red on the base."""
-        files = _first_files(red)
-        alone = self._run(proof, proof.tree, files).run
-        there = tuple(path for path in files if path in proof.trees.base_files)
-        base = self._run(proof, proof.base, there).run if there else PytestRun(status=0)
-        # Of a flood of red files those beyond the first are measured by the run that is known.
-        known = dict.fromkeys(files, base)
-        held = [node for node in red if is_held(node, known.get(file_of(node)), before)]
-        again = self._red_again(proof, held, dict.fromkeys(files, alone))
+        if not red:
+            return {}
+        proof, held, files = self.proof, set(red), tuple(dict.fromkeys(map(file_of, red)))
+        alone = self._run(proof.tree, files).run
+        if proof.tree != proof.base:
+            there = tuple(path for path in files if path in proof.trees.base_files)
+            base = self._run(proof.base, there).run if there else _NONE_THERE.run
+            held = {node for node in red if _is_held(node, base, before)}
+        again = {node for node in held if not _passes(node, alone)}
+        if len(again) < len(held):
+            # Code that keeps a state fails only after the tests that come before it.
+            whole = self._run(proof.tree).run
+            again |= {node for node in held if not _passes(node, whole)}
         return {node: why for node, why in red.items() if node in again}
 
-    def _red_again(
-        self, proof: Proof, red: Collection[str], alone: Mapping[str, PytestRun | None]
-    ) -> frozenset[str]:
-        """Give those that were red once more by themselves, or are so in the whole run again."""
-        found = {node for node in red if not passes(node, alone.get(file_of(node)))}
-        if len(found) < len(red):
-            # Code that keeps a state fails only after the tests that come before it.
-            whole = self._run(proof, proof.tree).run
-            found |= {node for node in red if not passes(node, whole)}
-        return frozenset(found)
+    def _put_back(self, before: SuiteRecord, edited: dict[str, str]) -> tuple[str, ...]:
+        """Name changed tests of the base and what they stand on, and how the base's copies do."""
+        proof = self.proof
+        own = [p for p in edited if _is_of_tests(p, before) and not proof.seeds.is_any(p)]
+        old = {path: content for path in own if (content := proof.trees.read_base(path))}
+        beside = [path for path in proof.overlay.support if not _is_of_tests(path, before)]
+        if not old and not beside:
+            return ()
+        whole = proof.overlay
+        overlay = whole.model_copy(update={"places": {**whole.places, **whole.support, **old}})
+        restored = replace(self, proof=replace(proof, overlay=overlay))
+        run = restored._run(proof.tree, () if beside else tuple(old)).run
+        stands = [(path, _standing((path,), run, before)) for path in old]
+        told = [
+            f"{path}: a test of the base that was {_DID[edited[path]]}; its base version {does}"
+            # Of a flood those come first that speak against the change.
+            for path, does in sorted(stands, key=lambda each: each[1] == STILL_PASSES)
+        ]
+        stood = _standing(before.passed, run, before)
+        helpers = [
+            f"{path}: tests stand on it; with the base's copy what passed before {stood}"
+            for path in beside
+        ]
+        return (*shortened(told), *shortened(helpers))
 
-    def _run(
-        self, proof: Proof, tree: str, files: tuple[str, ...] = (), *, watched: bool = False
-    ) -> PytestEnd:
-        return self._run_with(_overlay(proof, tree), proof, tree, files, watched=watched)
-
-    def _run_with(
-        self,
-        overlay: Overlay,
-        proof: Proof,
-        tree: str,
-        files: tuple[str, ...],
-        *,
-        watched: bool = False,
-    ) -> PytestEnd:
-        setup = proof.setup(selects=not files)
-        with open_export(self.runtime, tree, overlay) as export:
-            tests = files or self.arguments
+    def _run(self, tree: str, files: tuple[str, ...] = (), *, watched: bool = False) -> PytestEnd:
+        """Run some files, or all that the project says; a flood of files is run as all."""
+        tests = files if len(files) <= _MOST_AGAIN else ()
+        setup = self.proof.setup(selects=not tests)
+        with open_export(self.runtime, tree, _overlay(self.proof, tree)) as export:
+            tests = tests or self.arguments
             return run_pytest(export, tests, setup, self.timeout_s, watched=watched)
 
 
@@ -184,27 +140,21 @@ def kept_report(known: SuiteRecord, first: SuiteRecord) -> ValidatorReport:
     """Word what is known of a tree already, measured by how the session began."""
     red = unforgiven({node: node for node in known.red}, first.red)
     said = "\n".join(red) or "none is red that was not so when the session began"
-    return ValidatorReport(
-        name=SUITE,
-        passed=not red,
-        exit_code=None,
-        output=f"known from the run on this very tree: {said}",
-        duration_ms=0,
-        suite=known,
-    )
+    output = f"known from the run on this very tree: {said}"
+    return _with(report_of(SUITE, not red, output=output), known)
 
 
-_DID = {"M": "edited", "T": "edited", "D": "deleted"}
+def file_of(node: str) -> str:
+    """Give the file of a node id, or of a function in it."""
+    return node.partition("::")[0]
 
 
-def _overlay(proof: Proof, tree: str | None = None) -> Overlay:
+def _overlay(proof: Proof, tree: str) -> Overlay:
     """Leave out the seed tests, and keep what steers the gate as it is on the base."""
     on_base = tree == proof.base and tree != proof.tree
+    whole = Overlay() if on_base else proof.overlay
     files = proof.trees.base_files if on_base else proof.trees.tree_files
     seeds = [path for path in sorted(files) if proof.seeds.is_any(path)]
-    if on_base:
-        return Overlay(removes=tuple(seeds))
-    whole = proof.overlay
     places = {path: text for path, text in whole.places.items() if not proof.seeds.is_any(path)}
     return Overlay(places=places, removes=(*whole.removes, *seeds))
 
@@ -216,21 +166,15 @@ def _may_hold_tests(proof: Proof) -> bool:
     return configured or any(is_test_file(path) for path in own)
 
 
-def _red(run: PytestRun) -> dict[str, str]:
-    return {result.node: result.line() for result in run.results if result.is_red}
-
-
-def _first_files(red: Iterable[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(map(file_of, red)))[:_MOST_AGAIN]
-
-
-def _passing(run: PytestRun, nodes: Container[str]) -> PytestRun:
-    """Give a run in which these tests passed: they did when they were run again."""
-    results = (
-        NodeResult(node=result.node, ending="passed") if result.node in nodes else result
-        for result in run.results
-    )
-    return run.model_copy(update={"results": tuple(results)})
+def _believed(end: PytestEnd) -> PytestRun | NotRun:
+    """Give the run of a base, or why it tells nothing."""
+    run = end.run
+    if run is None:
+        return NotRun.TOO_SLOW if end.finished.timed_out else NotRun.NO_REPORT
+    if not run.results and not run.collected:
+        return NotRun.NO_TESTS
+    is_broken = not run.collected or run.status in _ENDED_BADLY
+    return NotRun.NOT_COLLECTED if is_broken else run
 
 
 def _edited(proof: Proof, before: SuiteRecord) -> dict[str, str]:
@@ -245,42 +189,91 @@ def _edited(proof: Proof, before: SuiteRecord) -> dict[str, str]:
     }
 
 
-def _others(red: Iterable[str], steady: Iterable[str]) -> list[str]:
-    """Name what is red and yet not held against the change."""
-    other = [node for node in red if node not in set(steady)]
-    if not other:
-        return []
-    return [f"red, but unsteady or not green on the base either: {', '.join(other[:20])}"]
+def _is_of_tests(path: str, before: SuiteRecord) -> bool:
+    """Tell whether a file of the base is one of tests, whatever the project calls such files."""
+    functions = before.passed.get(path, ())
+    if is_test_file(path) or (functions and not path.endswith(".py")):
+        return True
+    # A doctest is named after the module that it stands in: that one is the product's.
+    own = PurePosixPath(path).stem
+    return any(own not in function.split(".") for function in functions)
 
 
-def _counted(
-    end: PytestEnd, run: PytestRun, lines: list[str], *, passed: bool | None = None
-) -> ValidatorReport:
+def _standing(paths: Collection[str], run: PytestRun | None, before: SuiteRecord) -> str:
+    """Say how tests of the base do on a tree that has got back what they stood on."""
+    if run is None:
+        return "could not be run on this tree"
+    held = {f"{path}::{name}" for path in paths for name in before.passed.get(path, ())}
+    if not held:
+        return "has no test that passed on the base"
+    red = [node for node in _red(run) if node.partition("[")[0] in held or node in paths]
+    bad = red or [*_gone(before, run, paths)]
+    if not bad:
+        return STILL_PASSES
+    does = "FAILS on this tree" if red else "does NOT pass on this tree, skipped or gone"
+    return f"{does}: {', '.join([*bad[:_MOST_NAMED], *more(bad, _MOST_NAMED)])}"
+
+
+def _is_held(node: str, base: PytestRun | None, before: SuiteRecord) -> bool:
+    """Tell whether a test that is red on a tree is held against it: it is not red on the base.
+
+    One that passed there is, and so is one that nobody has seen there: the change brings it.
+    """
+    if base is None:
+        return function_of(node) in before.passed.get(file_of(node), ())
+    if file_of(node) in _red(base):
+        return False
+    seen = [one for one in (node, node.partition("[")[0]) if _endings(one, base)]
+    return not seen or _passes(seen[0], base)
+
+
+def _passes(node: str, run: PytestRun | None) -> bool:
+    """Tell whether a test, or every test of a file that no longer loads, passed in a run."""
+    endings = _endings(node, run) if run else set()
+    return "passed" in endings and endings.isdisjoint(("failed", "error"))
+
+
+def _endings(node: str, run: PytestRun) -> set[str]:
+    below = (f"{node}::", f"{node}[")
+    return {r.ending for r in run.results if r.node == node or r.node.startswith(below)}
+
+
+def _gone(before: SuiteRecord, run: PytestRun, paths: Iterable[str]) -> dict[str, str]:
+    """Name the functions of files that passed and neither pass nor fail in a run."""
+    ended = (result for result in run.results if result.is_red or result.ending == "passed")
+    seen = {result.node.partition("[")[0] for result in ended}
+    nodes = [f"{path}::{name}" for path in paths for name in before.passed.get(path, ())]
+    left = [node for node in nodes if seen.isdisjoint((node, file_of(node)))]
+    return {node: f"{node}: passed on the base, is skipped or gone here" for node in left}
+
+
+def _red(run: PytestRun) -> dict[str, str]:
+    return {result.node: result.line() for result in run.results if result.is_red}
+
+
+def _report(end: PytestEnd, passed: bool, *lines: str) -> ValidatorReport:
     parts = [*lines[:_MOST_LINES], *more(lines, _MOST_LINES), "", end.finished.output]
-    green = not any(result.is_red for result in run.results) if passed is None else passed
-    return report_of(SUITE, green, end.finished, "\n".join(parts), run.counts())
+    counts = end.run.counts() if end.run else None
+    return report_of(SUITE, passed, end.finished, "\n".join(parts), counts)
 
 
-def _with_record(
-    report: ValidatorReport, run: PytestRun, tree: str, support: tuple[str, ...]
-) -> ValidatorReport:
-    record = SuiteRecord(
+def _record(
+    tree: str, run: PytestRun, support: tuple[str, ...], whims: Container[str] = ()
+) -> SuiteRecord:
+    """Keep what tests did; those that were red on a whim passed when they were run again."""
+    passed, cases = dict[str, dict[str, None]](), Counter[str]()
+    for result in run.results:
+        if result.ending == "passed" or result.node in whims:
+            passed.setdefault(file_of(result.node), {})[function_of(result.node)] = None
+            cases[result.node.partition("[")[0]] += 1
+    return SuiteRecord(
         tree=tree,
-        red=tuple(_red(run)),
-        passed=passed_functions(run),
-        cases=passed_cases(run),
+        red=tuple(node for node in _red(run) if node not in whims),
+        passed={path: tuple(functions) for path, functions in passed.items()},
+        cases={node: count for node, count in cases.items() if count > 1},
         support=support,
     )
+
+
+def _with(report: ValidatorReport, record: SuiteRecord) -> ValidatorReport:
     return report.model_copy(update={"suite": record})
-
-
-def _not_run(why: NotRun, tree: str, finished: Finished | None = None) -> ValidatorReport:
-    said = f"not run: {why.words()}"
-    return ValidatorReport(
-        name=SUITE,
-        passed=True,
-        exit_code=finished.exit_code if finished else None,
-        output=f"{said}\n{finished.output}".strip() if finished else said,
-        duration_ms=finished.duration_ms if finished else 0,
-        suite=SuiteRecord(tree=tree, not_run=why),
-    )

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from tilth.base.values import Value
 from tilth.contract.prd import Plan, Status, Task
-from tilth.gate.export import Runtime, TreeSource, open_export
+from tilth.gate.export import Runtime, open_export
 from tilth.gate.findings import NodeResult
 from tilth.gate.overlay import Overlay
 from tilth.gate.passing import PytestRun, run_faults
@@ -19,6 +19,7 @@ from tilth.gate.pristine import Pristine, SeedReading, function_of
 from tilth.gate.pytest_config import pytest_setup
 from tilth.gate.pytest_run import PytestEnd, run_pytest
 from tilth.gate.seed_files import read_seeds
+from tilth.git.kept_trees import TreeSource
 from tilth.interview import rules
 from tilth.interview.known_names import read_names
 from tilth.interview.red_reason import KnownNames, fault

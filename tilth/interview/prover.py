@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tilth.gate.export import Runtime
 from tilth.git.workspace import Workspace
 from tilth.interview.proof import PROOF_TIMEOUT_S, Prover, unheard
 from tilth.session.parts import Parts
-from tilth.tools import require_ruff
 
 
 def make_prover(
@@ -18,15 +16,6 @@ def make_prover(
     scratch = parts.scratch
     # Neither stands there: nothing has been set up for a seed that is not written yet.
     places = parts.places(None, scratch / "setup", saying=True)
-    runtime = Runtime(
-        export=trees.export,
-        confinement=parts.confinement,
-        access=places.gate(),
-        env=parts.command_env(places),
-        python=places.python,
-        ruff=require_ruff(),
-        scratch=scratch,
-        stands_for=(parts.source.root.resolve(),),
-    )
+    runtime = parts.runtime(trees, places, parts.source.root)
     timeout_s = min(PROOF_TIMEOUT_S, parts.settings.validator_timeout_seconds)
     return Prover(runtime, trees, base, timeout_s, at)

@@ -7,33 +7,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tilth.base.errors import ToolError, UserError
+from tilth.base.errors import UserError
 from tilth.gate.export import Export
-from tilth.gate.ruff import violations
+from tilth.gate.ruff import lint
 
 _UNDEFINED, _REDEFINED = "F821", "F811"
-_ARGUMENTS = (
-    "check",
-    "--isolated",
-    "--no-cache",
-    "--no-fix",
-    "--quiet",
-    "--output-format=json",
-    f"--select={_UNDEFINED},{_REDEFINED}",
-)
+_OPTIONS = ("--isolated", f"--select={_UNDEFINED},{_REDEFINED}")
 
 
 def find_slips(export: Export, paths: Sequence[str], timeout_s: float) -> dict[str, list[str]]:
     """Give the problems ruff sees in each test file."""
-    report = export.root / "slips.json"
-    argv = (str(export.runtime.ruff), *_ARGUMENTS, f"--output-file={report}", *paths)
-    try:
-        export.run(argv, timeout_s)
-    except ToolError as error:
-        raise UserError(f"{error}: install ruff beside Tilth") from error
+    finished, faults = lint(export, timeout_s, *_OPTIONS, *paths)
+    if faults is None:
+        raise UserError(f"ruff could not read the tests: {finished.output.strip()[:300]}")
     found: dict[str, list[str]] = {}
-    for fault in violations(report.read_bytes() if report.exists() else b"", export.path):
+    for fault in faults:
         # A fixture that is imported and then taken as an argument is no second definition.
         if fault.code == _UNDEFINED or "`test_" in fault.message:
-            found.setdefault(fault.path, []).append(f"{fault.path}:{fault.row}: {fault.message}")
+            said = f"{fault.filename}:{fault.row}: {fault.message}"
+            found.setdefault(fault.filename, []).append(said)
     return found

@@ -15,8 +15,8 @@ from pydantic import ConfigDict, Field
 from tilth.contract.case import Blocker, Case
 from tilth.contract.left_out import LeftOut
 from tilth.contract.outcomes import FailReason, FreshReason, SetAside
+from tilth.contract.suite_record import SuiteRecord
 from tilth.contract.verdict import LedgerEntry
-from tilth.gate.findings import SuiteRecord
 from tilth.log.envelope import Emit as Emit
 from tilth.log.envelope import Event as Event
 from tilth.log.envelope import Payload as Payload

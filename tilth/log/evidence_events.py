@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+from tilth.contract.evidence import ProbeOutcome
 from tilth.gate.challenged import Challenged, ChallengeRun
-from tilth.gate.evidence import ProbeOutcome
 from tilth.log.envelope import Payload
 
 

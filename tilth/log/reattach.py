@@ -10,10 +10,10 @@ import itertools
 from dataclasses import dataclass, field
 
 from tilth.contract.case import CONTROL_TOOLS
+from tilth.contract.evidence import Mutated, Probed
 from tilth.contract.operator_word import Verb
 from tilth.contract.outcomes import FailReason
 from tilth.contract.verdict import LedgerEntry
-from tilth.gate.evidence import Mutated, Probed
 from tilth.log.conversations import Thread, turn_of
 from tilth.log.events import (
     BlockerRaised,

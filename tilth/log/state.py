@@ -24,7 +24,7 @@ from typing import Any
 
 from tilth.base.values import changed
 from tilth.contract.operator_word import Verb
-from tilth.gate.findings import SuiteRecord
+from tilth.contract.suite_record import SuiteRecord
 from tilth.log import events as ev
 from tilth.log.cache_gaps import CacheGaps
 from tilth.log.conversations import Conversations

@@ -14,11 +14,10 @@ from types import TracebackType
 from tilth.base.clock import SystemClock
 from tilth.base.errors import WorkspaceError
 from tilth.contract.prd import Plan, Status, Task
-from tilth.gate.lane_gate import LaneGate
-from tilth.gate.room import Room, gates_at_once
 from tilth.git.commits import failed_message
 from tilth.git.lane_workspace import LaneWorkspace, stacked
 from tilth.git.workspace import Workspace
+from tilth.session.gate_slots import GateSlots, gates_at_once
 from tilth.session.parts import GIT_CONFIG, Parts, cores_here
 from tilth.session.session import Session
 from tilth.session.task_gate import renew_home
@@ -64,10 +63,10 @@ class SessionLanes:
         self._parts = parts
         self._session = session
         self._suites = {record.tree: record for record in bench.words.state.suites}
-        self._room = Room(gates_at_once(cores_here()), bench.interrupt)
+        self._slots = GateSlots(gates_at_once(cores_here()), bench.interrupt)
         # Landings come first: all that is behind them waits for their turn.
-        first = self._room.way_in()
-        gate = parts.gate(session, workspace, suites=self._suites, room=first)
+        first = self._slots.handle()
+        gate = parts.gate(session, workspace, suites=self._suites, slots=first)
         self._bench = replace(bench, gate=gate)
         self._workspace = workspace
         self._works: dict[str, LaneWork] = {}
@@ -137,12 +136,12 @@ class SessionLanes:
         places = parts.places_after_setup(self._session, place, saying=False)
         names = [each.id for each in self._bench.record.plan.tasks]
         # Then whoever is to land first.
-        room = self._room.way_in(1 + names.index(task.id))
-        gate = parts.gate(self._session, place, places, self._suites, room)
+        slots = self._slots.handle(1 + names.index(task.id))
+        gate = parts.gate(self._session, place, places, self._suites, slots, as_seen)
         return self._bench.at(
             tree=place,
             tools=parts.tools(place, places, task.id),
-            gate=LaneGate(gate, as_seen),
+            gate=gate,
             lane=place,
         )
 

@@ -10,7 +10,7 @@ import os
 import secrets
 import shutil
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -24,12 +24,11 @@ from tilth.config.settings import (
     Settings,
     known_secrets,
 )
+from tilth.contract.prd import Plan, Task
 from tilth.contract.rules import NEWEST_RULES, Rules
-from tilth.gate.findings import SuiteRecord
-from tilth.gate.gate import Gate
-from tilth.gate.interpreter import find_python
-from tilth.gate.room import WayIn
-from tilth.gate.setup import Setup, is_prepared
+from tilth.contract.suite_record import SuiteRecord
+from tilth.gate.export import Runtime
+from tilth.gate.gate import Gate, as_it_is
 from tilth.git import trees
 from tilth.git.repo_config import clean_configuration, credentials
 from tilth.git.source import SourceRepo
@@ -45,7 +44,9 @@ from tilth.sandbox.confinement import Confinement, Unconfined, environment
 from tilth.sandbox.policy import Policy, hidden_places, tool_places
 from tilth.sandbox.removal import temporary_directory
 from tilth.session.frontend import Frontend
+from tilth.session.gate_slots import SlotHandle
 from tilth.session.inbox import Inbox, LoggedWords
+from tilth.session.interpreter import find_python
 from tilth.session.leftovers import leftovers_of
 from tilth.session.measured import figures
 from tilth.session.models import Models, open_endpoints
@@ -53,6 +54,7 @@ from tilth.session.night import Schedule, earlier_paces
 from tilth.session.notify import Channel, Notifier, channels
 from tilth.session.report_file import save_report
 from tilth.session.session import Session
+from tilth.session.setup import Setup, is_prepared
 from tilth.session.store import Reserve, make_private
 from tilth.session.task_gate import TaskGate, renew_home
 from tilth.session.telemetry import Telemetry, open_telemetry
@@ -201,7 +203,8 @@ class Parts:
         """Give a bench at a worktree, after setup: its interpreter may be one that setup made."""
         places = self.places_after_setup(session, workspace)
         tools = self.tools(workspace, places)
-        gate = self.gate(session, workspace, places, context.words.state.suites)
+        known = {record.tree: record for record in context.words.state.suites}
+        gate = self.gate(session, workspace, places, known)
         return context.at(tree=workspace, tools=tools, gate=gate)
 
     def tools(self, workspace: Workspace, places: Policy, task_id: str | None = None) -> Tools:
@@ -232,32 +235,41 @@ class Parts:
         session: Session,
         workspace: Workspace,
         places: Policy | None = None,
-        suites: tuple[SuiteRecord, ...] | dict[str, SuiteRecord] = (),
-        room: WayIn | None = None,
+        suites: dict[str, SuiteRecord] | None = None,
+        slots: SlotHandle | None = None,
+        seen: Callable[[Plan, Task], Plan] = as_it_is,
     ) -> Gate:
-        """Give the gate that proves trees of a session; lanes share `suites` and a room."""
+        """Give the gate that proves trees of a session; those of one run share `suites`."""
         places = places or self.places_after_setup(session, workspace)
-        gate = TaskGate(
+        runtime = self.runtime(workspace, places, self.source.root, workspace.path)
+        return TaskGate(
             workspace=workspace,
+            runtime=replace(runtime, place=slots.taken) if slots else runtime,
             seed_tests=session.seed_tests,
+            facts=self.facts,
+            timeout_s=self.settings.validator_timeout_seconds,
+            suites={} if suites is None else suites,
+            cores=1 if slots else cores_here(),
+            alone=slots.alone if slots else nullcontext,
+            seen=seen,
+            mask=self.mask,
+            start=session.start_commit,
+            challenge_seconds=self.settings.challenge_seconds,
+            worker_home=places.home,
+        )
+
+    def runtime(self, trees: Workspace, places: Policy, *stands_for: Path) -> Runtime:
+        """Say where and how validators run that take the place of some checkouts."""
+        return Runtime(
+            export=trees.export,
             confinement=self.confinement,
             access=places.gate(),
             env=self.command_env(places),
             python=places.python,
             ruff=require_ruff(),
-            facts=self.facts,
-            timeout_s=self.settings.validator_timeout_seconds,
             scratch=self.scratch,
-            stands_for=(self.source.root, workspace.path),
-            suites=suites,
-            cores=1 if room else cores_here(),
-            room=room,
-            mask=self.mask,
-            start=session.start_commit,
-            challenge_seconds=self.settings.challenge_seconds,
+            stands_for=tuple(path.resolve() for path in stands_for),
         )
-        gate.worker_home = places.home
-        return gate
 
     def run_setup(
         self, context: RunContext, session: Session, workspace: Workspace, *, again: bool = False

@@ -212,7 +212,8 @@ class _Taking:
         with open_parts(
             settings, source, facts, self.frontend, command_environ=self.environ
         ) as parts:
-            gate = parts.gate(self.session, self._workspace(), suites=self.memory.suites)
+            known = {record.tree: record for record in self.memory.suites}
+            gate = parts.gate(self.session, self._workspace(), suites=known)
             baseline = gate.baseline(whole, plan, proposal.before)
             # The tests of what is to come are red there, of course: that excuses nothing here.
             strict = baseline.model_copy(update={"red_elsewhere": ()})

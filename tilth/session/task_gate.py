@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 from tilth.contract.prd import Plan, Task
@@ -22,6 +23,7 @@ def renew_home(home: Path) -> None:
     (home / ".gitconfig").write_text(_GITCONFIG, encoding="utf-8")
 
 
+@dataclass(eq=False)
 class TaskGate(Gate):
     """Be the gate, with whose baseline every task begins: the worker finds an empty home then."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tilth.base.safe_text import first_lines, last_lines, one_line
-from tilth.gate.evidence import Mutated
+from tilth.contract.evidence import Mutated
 from tilth.log import events as ev
 from tilth.show import figures
 from tilth.show.note import Note, Tone

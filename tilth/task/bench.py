@@ -17,11 +17,11 @@ from tilth.base.clock import Clock, stamp
 from tilth.base.interrupt import Interrupt
 from tilth.config.secrets import Mask
 from tilth.config.settings import Settings
+from tilth.contract.evidence import Mutated, Probed
 from tilth.contract.outcomes import StopReason
 from tilth.contract.prd import Plan, Task
 from tilth.contract.rules import Rules
 from tilth.gate.challenged import Known
-from tilth.gate.evidence import Mutated, Probed
 from tilth.gate.findings import Baseline, Validation
 from tilth.git.changes import Change, Frozen, Merged
 from tilth.git.commits import CommitMessage, CommitRecord

@@ -13,10 +13,10 @@ from pydantic import Field
 from tilth.base.errors import Unreadable
 from tilth.base.hidden_characters import in_plain_sight
 from tilth.base.values import Value, digest
+from tilth.contract.evidence import Probed
 from tilth.contract.rules import Rules
 from tilth.contract.tool_arguments import read_arguments
 from tilth.contract.verdict import SUBMIT_VERDICT, SUBMIT_VERDICT_AND_PROBE
-from tilth.gate.evidence import Probed
 from tilth.log.events import EvaluatorTool
 from tilth.model.messages import Conversation, ToolCall, ToolResult, ToolSpec
 from tilth.task.asking import check_stop

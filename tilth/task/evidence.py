@@ -9,10 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from tilth.contract.evidence import Mutated, Probed, bounded
 from tilth.contract.probes import OpenProbe, may_refuse, open_probes
 from tilth.contract.rules import Rules
 from tilth.contract.verdict import LedgerEntry, RejectionCategory, harness_reject
-from tilth.gate.evidence import Mutated, Probed, bounded
 from tilth.gate.findings import Validation
 from tilth.log.events import MutantsTried, ProbeFailed, ProbeRun
 from tilth.task.asking import check_stop

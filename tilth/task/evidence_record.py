@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from tilth.base.values import digest
+from tilth.contract.evidence import Mutated, Probed
 from tilth.gate.challenged import Challenged
-from tilth.gate.evidence import Mutated, Probed
 from tilth.gate.findings import ValidatorReport
 from tilth.model.messages import ToolResult
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Literal
 
+from tilth.contract.evidence import Mutated
 from tilth.contract.operator_requests import answered_about
 from tilth.contract.rules import Rules
 from tilth.contract.verdict import (
@@ -22,7 +23,6 @@ from tilth.contract.verdict import (
     entry_of,
     harness_reject,
 )
-from tilth.gate.evidence import Mutated
 from tilth.gate.findings import Validation
 from tilth.git.changes import is_cut
 from tilth.log.events import EvaluatorVerdict, LedgerAppended

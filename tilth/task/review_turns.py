@@ -10,6 +10,7 @@ from typing import Protocol
 
 from tilth.base.errors import Unreadable
 from tilth.base.values import Value
+from tilth.contract.evidence import Probed, bounded
 from tilth.contract.verdict import (
     SUBMIT_VERDICT,
     Decision,
@@ -18,7 +19,6 @@ from tilth.contract.verdict import (
     parse_verdict,
     reject_in,
 )
-from tilth.gate.evidence import Probed, bounded
 from tilth.log.events import EvaluatorParseError
 from tilth.model.messages import Block, ToolCall, ToolResult, Turn
 from tilth.task.attempt import Review

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tilth.base.errors import ToolError, UserError
-from tilth.gate.ruff import options_for
+from tilth.config.ruff import options_for
 from tilth.sandbox.confinement import Access, Command, Confinement, Finished, run
 from tilth.task.tool_outcome import HookRun
 

@@ -14,10 +14,10 @@ from support.gate_project import task
 from tilth.gate.challenged import Challenged
 from tilth.gate.challenging import Challenger
 from tilth.gate.export import Runtime, open_export
-from tilth.gate.kept_trees import copy_tree
 from tilth.gate.overlay import Overlay, Seeds, Trees
 from tilth.gate.pytest_run import run_pytest
 from tilth.gate.seed_proof import Proof
+from tilth.git.kept_trees import copy_tree
 from tilth.sandbox.confinement import Access, Unconfined, environment
 
 HOW = {name: how for name, how, _ in shapes()}

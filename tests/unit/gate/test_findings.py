@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tilth.gate.findings import Baseline, NodeResult, NotRun, Validation, ValidatorReport
+from tilth.contract.suite_record import NotRun
+from tilth.gate.findings import Baseline, NodeResult, Validation, ValidatorReport
 
 
 def went(name: str = "pytest", *, passed: bool = True, output: str = "") -> ValidatorReport:

@@ -11,8 +11,9 @@ from support.gate_project import ADD_TEST, RIGHT, SEED, WRONG, Project, WarmProj
 from tilth.base.interrupt import Interrupt
 from tilth.config.project import ProjectFacts
 from tilth.contract.prd import Plan, Status
-from tilth.gate.findings import Baseline, NotRun
-from tilth.gate.room import Room
+from tilth.contract.suite_record import NotRun
+from tilth.gate.findings import Baseline
+from tilth.session.gate_slots import GateSlots
 
 OWN = "tests/test_own.py"
 OWN_TESTS = """\
@@ -68,7 +69,7 @@ def test_a_base_is_run_once_and_known_by_its_tree(tmp_path: Path) -> None:
     first = one.baseline()
     assert first.suite is not None
     assert first.suite_report is not None
-    again = one.baseline(suites=[first.suite])
+    again = one.baseline(suites={first.suite.tree: first.suite})
     assert again.suite == first.suite
     assert again.suite_report is None
 
@@ -244,13 +245,12 @@ def test_a_test_that_the_change_itself_takes_away_is_named_not_red(tmp_path: Pat
 
 def test_lanes_that_begin_at_once_run_the_tests_of_their_base_once(tmp_path: Path) -> None:
     one, shared = project(tmp_path), {}
-    room = Room(1, Interrupt())
+    slots = GateSlots(1, Interrupt())
     plan = Plan(tasks=one.tasks)
 
     def begin(number: int) -> Baseline:
-        gate = one.gate(
-            suites=shared, room=room.way_in(number), scratch=one.root / f"scratch{number}"
-        )
+        own, scratch = slots.handle(number), one.root / f"scratch{number}"
+        gate = one.gate(suites=shared, place=own.taken, alone=own.alone, scratch=scratch)
         return gate.baseline_onto(one.tasks[0], plan, one.base, Baseline())
 
     with ThreadPoolExecutor(3) as pool:
@@ -285,9 +285,7 @@ def test_a_changed_helper_of_the_suite_is_named_with_what_the_bases_says(
     if not honest:
         project.write({"pkg/shop.py": "def total():\n    return 4\n"})
     validation = project.validate(baseline)
-    said = (
-        "all pass on this tree too" if honest else "tests FAIL that passed before: pkg/tests/test_"
-    )
+    said = "still passes on this tree" if honest else "FAILS on this tree: pkg/tests/test_shop.py::"
     notes = [
         note for note in validation.notes if note.startswith(f"{KIT}: tests stand on it; with")
     ]

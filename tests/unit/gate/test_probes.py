@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from support.gate_project import ADD_TEST, RIGHT, Project, WarmProject
 
+from tilth.contract.evidence import MOST_PROBE_CHARS, Probed, ProbeOutcome
 from tilth.contract.prd import Plan
-from tilth.gate.evidence import MOST_PROBE_CHARS, Probed, ProbeOutcome
 
 FAILS = "from calc import add\n\n\ndef test_of_three():\n    assert add(add(1, 1), 1) == 4\n"
 PASSES = "from calc import add\n\n\ndef test_of_two():\n    assert add(1, 1) == 2\n"

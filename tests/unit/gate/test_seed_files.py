@@ -26,7 +26,7 @@ def newer(request: pytest.FixtureRequest) -> Newer:
 def test_syntax_that_only_the_targets_python_knows_is_read(tmp_path: Path, newer: Newer) -> None:
     text = f"{newer.line}\n\n\n{TEST}"
     project = Project(tmp_path / "p", {SEED: text})
-    runtime = project.gate(python=newer.make(tmp_path / "newer"))._runtime
+    runtime = project.gate(python=newer.make(tmp_path / "newer")).runtime
     reading = read_seeds(runtime, {"test_t001_add.py": text.encode()}, 30.0)["test_t001_add.py"]
     assert reading.tests == ("test_add",)
     assert "does not parse" in text_problems("test_t001_add.py", text)[0]
@@ -59,7 +59,7 @@ def test_an_interpreter_that_cannot_read_is_named_with_the_fix(tmp_path: Path) -
     broken = tmp_path / "python"
     broken.write_text("#!/bin/sh\necho no library\necho of mine\nexit 3\n")
     broken.chmod(0o755)
-    runtime = Project(tmp_path / "p", {SEED: TEST}).gate(python=broken)._runtime
+    runtime = Project(tmp_path / "p", {SEED: TEST}).gate(python=broken).runtime
     for ask in (
         lambda: read_seeds(runtime, {"a.py": b""}, 30.0),
         lambda: read_names(runtime, 30.0),

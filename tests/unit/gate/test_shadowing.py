@@ -112,7 +112,7 @@ def test_the_interpreter_names_what_it_has_without_the_project(tmp_path: Path) -
     environment = f"PYTHONPATH={project.repo.root / 'src'}"
     finds_it.write_text(f'#!/bin/sh\nshift\n{environment} exec {sys.executable} "$@"\n')
     finds_it.chmod(0o755)
-    runtime = project.gate(python=finds_it)._runtime
+    runtime = project.gate(python=finds_it).runtime
     names = read_names(runtime, 30.0)
     assert "shop" not in names
     assert names["json"] == "json of the standard library"

@@ -19,7 +19,7 @@ from support.event_samples import (
 from support.folding import folded, sent_back, spoke, task_after
 
 from tilth.contract.operator_word import Verb
-from tilth.gate.findings import SuiteRecord
+from tilth.contract.suite_record import SuiteRecord
 from tilth.log.events import Payload, SessionResume
 from tilth.log.state import fold
 from tilth.log.task_state import TaskOutcome

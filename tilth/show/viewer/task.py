@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator
 from functools import singledispatch
 from typing import Any
 
+from tilth.contract.evidence import ProbeOutcome
 from tilth.contract.prd import Task
 from tilth.contract.verdict import concern_id
-from tilth.gate.evidence import ProbeOutcome
 from tilth.log.events import (
     BlockerRaised,
     CaseSubmitted,

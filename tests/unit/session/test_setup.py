@@ -9,9 +9,9 @@ import pytest
 
 from tilth.base.errors import UserError
 from tilth.config.secrets import Mask
-from tilth.gate.setup import Setup, is_prepared
 from tilth.log.events import HookRan
 from tilth.sandbox.confinement import Access, Unconfined
+from tilth.session.setup import Setup, is_prepared
 
 
 def setup_of(root: Path, *commands: str, timeout_s: float = 10) -> Setup:

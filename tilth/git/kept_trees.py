@@ -8,12 +8,34 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Protocol
 
 from tilth.base.plain_file import read_plain
-from tilth.gate.export import TreeSource
+from tilth.git.changes import Change
 from tilth.git.command import unshown
 from tilth.sandbox.removal import remove_tree
+
+
+class TreeSource(Protocol):
+    """Read and export trees of the repository."""
+
+    def export(self, tree: str, into: Path) -> None: ...
+
+    def read(self, rev: str, path: str) -> bytes | None: ...
+
+    def files(self, rev: str) -> tuple[str, ...]: ...
+
+    def links(self, rev: str, *below: str) -> dict[str, str]: ...
+
+    def attributes(self, tree: str, paths: Iterable[str]) -> Mapping[str, Mapping[str, str]]: ...
+
+    def changes(self, base: str, tree: str) -> tuple[Change, ...]: ...
+
+    def diff(self, base: str, tree: str) -> str: ...
+
+    def tree_of(self, rev: str) -> str: ...
 
 
 class KeptTrees:
@@ -48,24 +70,14 @@ class KeptTrees:
 
     def export(self, tree: str, into: Path) -> None:
         """Write every file of a tree below `into`."""
-        if self._is_kept(tree):
+        kept = self._kept
+        # A commit of the tree that is kept is as good as the tree.
+        if kept and (tree == kept or self._trees.tree_of(tree) == kept):
             copy_tree(self._scratch / "judged", into)
         else:
             self._trees.export(tree, into)
 
-    def _is_kept(self, tree: str) -> bool:
-        """Tell whether a tree is the one that is kept, or a commit of it."""
-        if self._kept is None or tree == self._kept:
-            return tree == self._kept
-        return self._trees.tree_of(tree) == self._kept
-
 
 def copy_tree(source: Path, into: Path) -> None:
     """Copy files, links and modes below a directory; never a hard link, which could be written."""
-    shutil.copytree(
-        source,
-        into,
-        symlinks=True,
-        copy_function=shutil.copy,
-        dirs_exist_ok=True,
-    )
+    shutil.copytree(source, into, symlinks=True, copy_function=shutil.copy, dirs_exist_ok=True)

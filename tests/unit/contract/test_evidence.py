@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tilth.gate.evidence import (
+from tilth.contract.evidence import (
     MOST_OUTPUT_CHARS,
     MOST_PROBE_CHARS,
     Mutated,

@@ -6,8 +6,6 @@ import os
 import sys
 from pathlib import Path
 
-from tilth.base.errors import UserError
-from tilth.base.safe_text import one_line
 from tilth.git import trees
 from tilth.git.source import SourceRepo
 from tilth.sandbox.interpreters import Interpreter, fault_of, named_places
@@ -42,10 +40,3 @@ def find_python(
         for python, fault in faults.items()
     )
     return Interpreter(path=Path(sys.executable), note=next(notes, None))
-
-
-def unable(python: Path, what: str, why: object) -> UserError:
-    """Say that an interpreter cannot do what the gate needs, and the way out."""
-    return UserError(
-        f"{python} cannot {what} ({one_line(str(why))}): set TILTH_PYTHON to the project's Python"
-    )

@@ -1,4 +1,4 @@
-"""The room of several gates: so many commands at a time, the most urgent first."""
+"""The slots of several gates: so many commands at a time, the most urgent first."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from tilth.base.errors import Halted
 from tilth.base.interrupt import Interrupt
-from tilth.gate.room import Room, gates_at_once
+from tilth.session.gate_slots import GateSlots, gates_at_once
 
 
 @pytest.mark.parametrize(("cores", "places"), [(1, 1), (2, 1), (3, 1), (4, 2), (16, 8)])
@@ -35,21 +35,21 @@ class Visitor:
         self.gone.result(60)
 
 
-def _in_line(room: Room, count: int) -> None:
+def _in_line(slots: GateSlots, count: int) -> None:
     """Wait until so many stand in line."""
-    while room.waiting < count:
+    while slots.waiting < count:
         threading.Event().wait(0.001)
 
 
 def test_those_who_wait_come_in_as_they_came() -> None:
-    room = Room(1, Interrupt())
+    slots = GateSlots(1, Interrupt())
     with ThreadPoolExecutor(4) as pool:
-        first = Visitor(pool, room.way_in().taken())
+        first = Visitor(pool, slots.handle().taken())
         assert first.inside.wait(60)
         others = []
         for number in range(1, 4):
-            others.append(Visitor(pool, room.way_in().taken()))
-            _in_line(room, number)
+            others.append(Visitor(pool, slots.handle().taken()))
+            _in_line(slots, number)
         for before, after in zip([first, *others], others, strict=False):
             assert not after.inside.is_set()
             before.leave()
@@ -58,14 +58,14 @@ def test_those_who_wait_come_in_as_they_came() -> None:
 
 
 def test_whoever_is_to_land_first_comes_in_first() -> None:
-    room = Room(1, Interrupt())
+    slots = GateSlots(1, Interrupt())
     with ThreadPoolExecutor(3) as pool:
-        first = Visitor(pool, room.way_in(7).taken())
+        first = Visitor(pool, slots.handle(7).taken())
         assert first.inside.wait(60)
-        last = Visitor(pool, room.way_in(3).taken())
-        _in_line(room, 1)
-        landing = Visitor(pool, room.way_in(0).taken())
-        _in_line(room, 2)
+        last = Visitor(pool, slots.handle(3).taken())
+        _in_line(slots, 1)
+        landing = Visitor(pool, slots.handle(0).taken())
+        _in_line(slots, 2)
         first.leave()
         assert landing.inside.wait(60)
         assert not last.inside.is_set()
@@ -75,12 +75,12 @@ def test_whoever_is_to_land_first_comes_in_first() -> None:
 
 
 def test_as_many_are_in_at_once_as_there_are_places() -> None:
-    room = Room(2, Interrupt())
+    slots = GateSlots(2, Interrupt())
     with ThreadPoolExecutor(3) as pool:
-        two = [Visitor(pool, room.way_in().taken()) for _ in range(2)]
+        two = [Visitor(pool, slots.handle().taken()) for _ in range(2)]
         assert all(one.inside.wait(60) for one in two)
-        third = Visitor(pool, room.way_in().taken())
-        _in_line(room, 1)
+        third = Visitor(pool, slots.handle().taken())
+        _in_line(slots, 1)
         assert not third.inside.is_set()
         two[0].leave()
         assert third.inside.wait(60)
@@ -89,23 +89,23 @@ def test_as_many_are_in_at_once_as_there_are_places() -> None:
 
 
 def test_whoever_finds_out_about_a_base_still_takes_places() -> None:
-    room = Room(1, Interrupt())
-    with room.way_in().alone(), room.way_in().taken():
+    slots = GateSlots(1, Interrupt())
+    with slots.handle().alone(), slots.handle().taken():
         pass
 
 
 def test_a_stop_is_heard_in_line_and_whoever_left_it_holds_nobody_up() -> None:
     interrupt = Interrupt()
-    room = Room(1, interrupt)
+    slots = GateSlots(1, interrupt)
     with ThreadPoolExecutor(2) as pool:
-        first = Visitor(pool, room.way_in().taken())
+        first = Visitor(pool, slots.handle().taken())
         assert first.inside.wait(60)
-        second = Visitor(pool, room.way_in().taken())
-        _in_line(room, 1)
+        second = Visitor(pool, slots.handle().taken())
+        _in_line(slots, 1)
         interrupt.halted = True
         with pytest.raises(Halted):
             second.gone.result(60)
         interrupt.halted = False
         first.leave()
-    with room.way_in().taken():
+    with slots.handle().taken():
         pass

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from support.git_repo import Repo
 
-from tilth.gate.interpreter import find_python
 from tilth.git.source import SourceRepo, open_source
+from tilth.session.interpreter import find_python
 
 
 def environment(place: Path) -> Path:

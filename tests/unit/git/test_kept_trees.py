@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from tilth.gate.kept_trees import KeptTrees
+from tilth.git.kept_trees import KeptTrees
 
 
 class Counting:
