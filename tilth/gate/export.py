@@ -9,11 +9,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
 from tilth.gate.overlay import Overlay, lay_out
+from tilth.gate.pristine import SeedReading
 from tilth.git.changes import Change
 from tilth.sandbox.confinement import Access, Bind, Command, Confinement, Finished, run
 from tilth.sandbox.removal import temporary_directory
@@ -58,6 +59,8 @@ class Runtime:
     scratch: Path
     stands_for: tuple[Path, ...] = ()
     place: Callable[[], AbstractContextManager[None]] = nullcontext
+    # What the interpreter has read in test files, by their text.
+    readings: dict[bytes, SeedReading] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

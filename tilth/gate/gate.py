@@ -20,8 +20,7 @@ from tilth.config.project import ProjectFacts
 from tilth.config.secrets import Mask
 from tilth.contract.prd import Plan, Task
 from tilth.gate.challenged import Known, unknown
-from tilth.gate.challenges import Challenges
-from tilth.gate.challenging import Challenger
+from tilth.gate.challenging import Challenger, Challenges
 from tilth.gate.change_notes import NO_TEST, ChangeNotes
 from tilth.gate.evidence import Mutated, Probed
 from tilth.gate.export import Export, Runtime, TreeSource, open_export

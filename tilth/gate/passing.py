@@ -27,6 +27,7 @@ class PytestRun(Value):
     """Hold the report of one pytest run; `seeds` are its files as the interpreter read them.
 
     `reads` are pairs of a reader, "" for pytest, and what it read, if the run was watched.
+    `missing` says why there is no pytest.
     """
 
     status: int
@@ -35,6 +36,7 @@ class PytestRun(Value):
     results: tuple[NodeResult, ...] = ()
     seeds: Mapping[str, SeedReading] = {}
     reads: tuple[tuple[str, str], ...] = ()
+    missing: str | None = None
 
     @property
     def support(self) -> frozenset[str]:

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 from .falsehoods import Unexpected, Unlike, other, random_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from types import CodeType
+
+    Tests = dict[str, dict[str, Any]]
 
 TABLE = "_tilth_expected"
 
@@ -24,11 +26,11 @@ class Expected:
     """
 
     def __init__(
-        self, rule: str, literals: list[str | None], tests: dict[str, dict[str, Any]]
+        self, rule: str = "", literals: Sequence[str | None] = (), tests: Tests | None = None
     ) -> None:
         self._rule = rule
         self._literals = literals
-        self._tests = tests
+        self._tests = tests or {}
         self._codes: dict[str, CodeType] = {}
         self._own: dict[str, str] = {}
         self._is_false = False
@@ -71,6 +73,17 @@ class Expected:
         if text not in self._codes:
             self._codes[text] = compile(text, "<literal>", "eval")
         return eval(self._codes[text], {})  # noqa: S307 (a literal of the test's own)
+
+
+def keyed(nodes: list[str]) -> dict[str, str]:
+    """Name each test by its function and its turn among that function's cases."""
+    turns: dict[str, int] = {}
+    keys = {}
+    for node in nodes:
+        function = node.partition("[")[0]
+        keys[node] = f"{function}#{turns.get(function, 0)}"
+        turns[function] = turns.get(function, 0) + 1
+    return keys
 
 
 class _Negated:
