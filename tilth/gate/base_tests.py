@@ -12,16 +12,11 @@ from pathlib import PurePosixPath
 
 from tilth.gate.findings import SuiteRecord
 from tilth.gate.passing import PytestRun
-from tilth.gate.pristine import function_of
+from tilth.gate.pristine import file_of, function_of
 from tilth.gate.steering import is_test_file
 
 STILL_PASSES = "its base version still passes on this tree"
 _MOST_NAMED = 10
-
-
-def file_of(node: str) -> str:
-    """Give the file of a node id, or of a function in it."""
-    return node.partition("::")[0]
 
 
 def passed_functions(run: PytestRun) -> dict[str, tuple[str, ...]]:

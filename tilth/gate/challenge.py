@@ -8,7 +8,6 @@ green otherwise. Nothing here runs a test.
 from __future__ import annotations
 
 import ast
-import base64
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from random import Random
 
@@ -35,7 +34,10 @@ class Sites(Value):
 
 
 class Expectations(Value):
-    """Hold what test files expect: the files with every literal handed in, and the literals."""
+    """Hold what test files expect: the files with every literal handed in, and the literals.
+
+    A character of `texts` stands for a byte.
+    """
 
     texts: Mapping[str, str] = {}
     literals: tuple[str, ...] = ()
@@ -43,7 +45,7 @@ class Expectations(Value):
 
     def files(self) -> dict[str, bytes]:
         """Give the files with every expectation looked up."""
-        return {path: base64.b64decode(text) for path, text in self.texts.items()}
+        return {path: text.encode("latin-1") for path, text in self.texts.items()}
 
     def of(self, node: str) -> Sites:
         """Give what a test expects; of one that its class inherits nothing is plain."""

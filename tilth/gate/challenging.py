@@ -14,7 +14,6 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
-from tilth.gate.base_tests import file_of
 from tilth.gate.challenge import (
     Expectations,
     Pattern,
@@ -35,6 +34,7 @@ from tilth.gate.export import Runtime, open_export
 from tilth.gate.findings import SuiteRecord, ValidatorReport
 from tilth.gate.overlay import Overlay
 from tilth.gate.passing import PytestRun
+from tilth.gate.pristine import file_of
 from tilth.gate.pytest_run import PytestEnd, run_pytest
 from tilth.gate.reach import Reach
 from tilth.gate.seed_files import read_expectations
@@ -208,6 +208,8 @@ class _TestFiles:
 
     def run(self, plan: Sequence[Pattern], units: Sequence[Unit], cores: int = 1) -> list[Ran]:
         """Make the runs of a plan, so many at a time."""
+        if cores == 1:
+            return [ran(pattern, units, self.run_once(pattern, units)) for pattern in plan]
         # One place for all of them: they are one command of the gate.
         with self.runtime.place(), ThreadPoolExecutor(max_workers=cores) as pool:
             free = replace(self, runtime=replace(self.runtime, place=nullcontext))

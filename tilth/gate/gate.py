@@ -42,7 +42,6 @@ from tilth.gate.seed_proof import (
     Proof,
     base_report,
     baseline_of,
-    read_all,
 )
 from tilth.gate.shadowing import read_names, shadows
 from tilth.gate.suite import SUITE, Suite, kept_report
@@ -351,7 +350,7 @@ class Gate:
             # This task's tests took the whole run down with them: ask the others alone.
             with open_export(self._runtime, proof.base, proof.overlay) as export:
                 run = run_pytest(export, tuple(seeds.done), proof.setup(), self._timeout_s).run
-        return tuple(complaints(run, read_all(run, seeds.done)) if run else seeds.done)
+        return tuple(complaints(run, seeds.done) if run else seeds.done)
 
 
 def _fault(error: Exception) -> ValidatorReport:

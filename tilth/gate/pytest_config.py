@@ -51,7 +51,6 @@ class PytestSetup(Value):
     """
 
     config: str | None = None
-    content: bytes | None = None
     options: tuple[str, ...] = ()
     selects: bool = False
     blocked: tuple[str, ...] = ()
@@ -95,7 +94,6 @@ def pytest_setup(
                 paths = [table.get("pythonpath"), *filter(None, said)][-1]
                 return PytestSetup(
                     config=directory + name,
-                    content=content,
                     options=tuple(options),
                     selects=selects,
                     blocked=blocked,

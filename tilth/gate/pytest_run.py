@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import PurePosixPath
 
 from pydantic import ValidationError
 
@@ -20,7 +19,7 @@ from tilth.gate.seed_files import read_seeds
 from tilth.gate.target import ask
 from tilth.sandbox.confinement import Finished
 
-_COPY = "tilth-gate-pytest"
+_NO_CONFIG = "tilth-gate-pytest.ini"
 
 
 @dataclass(frozen=True)
@@ -54,7 +53,7 @@ def run_pytest(
         "watched": watched,
         "selects": setup.selects,
         "blocked": setup.blocked,
-        "args": [*setup.options, *_own_options(export, _place_config(export, setup)), *tests],
+        "args": [*setup.options, *_own_options(export, setup), *tests],
     }
     python = export.runtime.python
     texts = {path: export.path / path for path in tests if path.endswith(".py")}
@@ -75,9 +74,11 @@ def run_pytest(
     return PytestEnd(finished, run)
 
 
-def _own_options(export: Export, config: str) -> tuple[str, ...]:
+def _own_options(export: Export, setup: PytestSetup) -> tuple[str, ...]:
+    if setup.config is None:
+        place(export.path, _NO_CONFIG, b"[pytest]\n")
     return (
-        f"-c{config}",
+        f"-c{setup.config or _NO_CONFIG}",
         f"--rootdir={export.path}",
         "-oaddopts=",
         "-orequired_plugins=",
@@ -88,17 +89,3 @@ def _own_options(export: Export, config: str) -> tuple[str, ...]:
         "--no-header",
         "--tb=short",
     )
-
-
-def _place_config(export: Export, setup: PytestSetup) -> str:
-    """Put the base's configuration where pytest reads it, with its relative paths intact."""
-    if setup.config is None or setup.content is None:
-        name = f"{_COPY}.ini"
-        place(export.path, name, b"[pytest]\n")
-        return name
-    path = PurePosixPath(setup.config)
-    # A file that is pytest's alone keeps its name, by which older versions know how to read it.
-    shared = path.name in ("pyproject.toml", "tox.ini", "setup.cfg")
-    name = str(path.with_name(f"{_COPY}{path.suffix}")) if shared else str(path)
-    place(export.path, name, setup.content)
-    return name

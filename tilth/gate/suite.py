@@ -14,7 +14,6 @@ from typing import NamedTuple
 from tilth.gate.base_tests import (
     STILL_PASSES,
     fewer_cases,
-    file_of,
     holds,
     is_held,
     lost_doctests,
@@ -30,6 +29,7 @@ from tilth.gate.export import Runtime, open_export
 from tilth.gate.findings import NodeResult, NotRun, SuiteRecord, ValidatorReport
 from tilth.gate.overlay import Overlay
 from tilth.gate.passing import PytestRun, run_faults, unforgiven
+from tilth.gate.pristine import file_of
 from tilth.gate.pytest_run import PytestEnd, run_pytest
 from tilth.gate.reports import no_report, report_of
 from tilth.gate.seed_proof import Proof
