@@ -8,29 +8,59 @@ green otherwise. Nothing here runs a test.
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from random import Random
+from typing import Any
 
 from tilth.base.safe_text import one_line
 from tilth.base.values import Value
 from tilth.gate.challenged import ChallengeRun
 from tilth.gate.in_target.expected import keyed
-from tilth.gate.in_target.falsehoods import other, random_of
+from tilth.gate.in_target.falsehoods import near, near_at, other, random_of
 from tilth.gate.passing import PytestRun
 
 # A guess without knowledge shall be right once in so many times.
 _ODDS = 16
-_MOST_ALONE = 2
+_MOST_ALONE = 5
 _TIMES_FALSE, _TIMES_TRUE = 3, 2
 _MOST_TEXT = 80
+# How many small changes are tried on each test.
+_CHANGES = 2
+
+
+# A literal by its number, and the way to a part of it.
+Place = tuple[int, tuple[int, ...]]
+
+
+class Change(Value):
+    """Say what is changed a little: the part of a literal that a way leads to, and how often."""
+
+    number: int
+    way: tuple[int, ...] = ()
+    turn: int = 0
+
+    def random(self, rule: str) -> Random:
+        """Give the source of the change."""
+        return random_of(rule, repr((self.number, self.way)), str(self.turn))
 
 
 class Sites(Value):
-    """Hold literals that are expected, by number, plain ones, and whether all else is meant too."""
+    """Hold literals that are expected, by number, plain ones, and whether all else is meant too.
+
+    `near` are places at which a small change must be noticed, `rows` those of each single case.
+    """
 
     sites: tuple[int, ...] = ()
     plain: tuple[int, ...] = ()
     more: bool = False
+    near: tuple[Place, ...] = ()
+    rows: tuple[tuple[Place, ...], ...] = ()
+    change: Change | None = None
+
+    def places(self, turn: int, cases: int) -> tuple[Place, ...]:
+        """Give those of one of a test's cases."""
+        return (*self.near, *(self.rows[turn] if len(self.rows) == cases else ()))
 
 
 class Expectations(Value):
@@ -61,6 +91,25 @@ class Expectations(Value):
         true = ast.literal_eval(self.literals[number])
         return repr(other(true, random_of(rule, str(number))))
 
+    def near(self, change: Change, rule: str) -> tuple[Any, Any]:
+        """Give the part of a literal that is changed, before and after."""
+        part = ast.literal_eval(self.literals[change.number])
+        for turn in change.way:
+            part = [*(part.values() if isinstance(part, dict) else part)][turn]
+        return part, near(part, change.random(rule))
+
+    def differs(self, change: Change, rule: str) -> bool:
+        """Tell whether there is a small change of that part at all."""
+        true, false = self.near(change, rule)
+        return bool(true != false)
+
+    def changed(self, number: int, changes: Iterable[Change], rule: str) -> str:
+        """Give a literal with what is changed of it."""
+        value = ast.literal_eval(self.literals[number])
+        for change in changes:
+            value = near_at(value, change.way, change.random(rule))
+        return repr(value)
+
 
 class Unit(Value):
     """Hold one test with what it expects, and what of it is made false one at a time."""
@@ -69,6 +118,7 @@ class Unit(Value):
     node: str
     own: Sites
     variants: tuple[Sites, ...] = ()
+    changes: tuple[Change, ...] = ()
 
 
 # What is false of which test in one run, by its key.
@@ -87,12 +137,13 @@ class Seen(Value):
     """Hold what became of a test in some runs.
 
     It `noticed` if it was red once when it was falsified, `missed` what was false when it was
-    green, and was `red` in a run that left it true. With `unsettled`, a run left no report, whoever
-    ended it.
+    green, is `coarse` if that was a small change, and was `red` in a run that left it true. With
+    `unsettled`, a run left no report, whoever ended it.
     """
 
     noticed: bool = False
     missed: tuple[Sites, ...] = ()
+    coarse: Change | None = None
     red: bool = False
     unsettled: bool = False
 
@@ -107,6 +158,11 @@ class Seen(Value):
         return self.noticed and not self.missed and not self.red
 
     @property
+    def lost(self) -> bool:
+        """Tell whether a test that noticed on the base does not here."""
+        return self.red or self.coarse is not None or not self.noticed
+
+    @property
     def deviates(self) -> bool:
         """Tell whether the test has to be looked at once more."""
         return self.unsettled or self.red or self.blind is not None
@@ -115,12 +171,18 @@ class Seen(Value):
 def units_of(run: PytestRun, expected: Expectations, rule: str) -> tuple[Unit, ...]:
     """Give the tests of a run that passed; `rule` decides which literals are falsified alone."""
     keys = keyed(list(run.collected))
-    passed = {result.node for result in run.results if result.ending == "passed"}
-    found = [(node, keys[node], expected.of(node)) for node in run.collected if node in passed]
-    return tuple(
-        Unit(key=key, node=node, own=own, variants=tuple(_variants(own, random_of(rule, key))))
-        for node, key, own in found
-    )
+    cases = Counter(node.partition("[")[0] for node in run.collected)
+    passed = [result.node for result in run.results if result.ending == "passed"]
+    made = []
+    for node in filter(set(passed).__contains__, run.collected):
+        own, random = expected.of(node), random_of(rule, keys[node])
+        variants = tuple(_variants(own, random))
+        places = own.places(int(keys[node].rpartition("#")[2]), cases[node.partition("[")[0]])
+        drawn = random.choices(places, k=_CHANGES) if places else []
+        changes = [Change(number=n, way=way, turn=turn) for turn, (n, way) in enumerate(drawn)]
+        real = tuple(each for each in changes if expected.differs(each, rule))
+        made.append(Unit(key=keys[node], node=node, own=own, variants=variants, changes=real))
+    return tuple(made)
 
 
 def _variants(own: Sites, random: Random) -> Iterator[Sites]:
@@ -149,7 +211,11 @@ def patterns(units: Sequence[Unit], nonce: str) -> list[Pattern]:
         turns = random.sample(range(count), random.randint(needed, count - 1))
         for turn, number in enumerate(turns):
             false[number][unit.key] = unit.variants[turn % needed]
-    return [*false]
+    small = [
+        {unit.key: Sites(change=unit.changes[turn]) for unit in units if turn < len(unit.changes)}
+        for turn in range(_CHANGES)
+    ]
+    return [*false, *filter(None, small)]
 
 
 def alone(units: Sequence[Unit], nonce: str) -> list[Pattern]:
@@ -181,13 +247,22 @@ def tables(
     """
     literals: list[str | None] = [*expected.literals]
     tests: dict[str, object] = {}
+    changed: dict[int, list[Change]] = {}
     for unit in units:
         false = pattern.get(unit.key, Sites())
         own = {n: expected.literals[n] for n in unit.own.sites}
         own.update({n: expected.falsehood(n, rule) for n in false.sites})
+        if false.change is not None:
+            number = false.change.number
+            changed.setdefault(number, []).append(false.change)
+            if number in own:
+                own[number] = expected.changed(number, [false.change], rule)
         tests[unit.key] = {"own": own, "rest": false.more}
         for number in own:
             literals[number] = None
+    for number, changes in changed.items():
+        if literals[number] is not None:
+            literals[number] = expected.changed(number, changes, rule)
     return {"rule": rule, "literals": literals, "tests": tests}
 
 
@@ -206,6 +281,7 @@ def seen(unit: Unit, runs: Iterable[Ran], *, mixed: bool = True) -> Seen:
     Without `mixed` it may be red in a run that falsifies another one.
     """
     noticed = red = unsettled = False
+    coarse: Change | None = None
     missed = []
     for run in runs:
         false = run.false.get(unit.key)
@@ -213,12 +289,15 @@ def seen(unit: Unit, runs: Iterable[Ran], *, mixed: bool = True) -> Seen:
             # Where several tests are false, a run without a report says of none that it noticed.
             unsettled = True
         elif unit.key in (run.green or ()):
-            missed += [] if false is None else [false]
+            if false is not None and false.change is None:
+                missed.append(false)
+            elif false is not None:
+                coarse = false.change
         elif false is not None:
             noticed = True
         else:
             red = red or mixed or not run.false
-    return Seen(noticed=noticed, missed=tuple(missed), red=red, unsettled=unsettled)
+    return Seen(noticed=noticed, missed=tuple(missed), coarse=coarse, red=red, unsettled=unsettled)
 
 
 def signs(units: Sequence[Unit], run: Ran) -> ChallengeRun:
@@ -239,6 +318,17 @@ def wrong(unit: Unit, found: Seen, expected: Expectations, rule: str) -> str:
         )
     made = "what it expects was made false"
     if found.blind is not None:
-        true, false = expected.literals[found.blind], expected.falsehood(found.blind, rule)
-        made = f"{one_line(true, _MOST_TEXT)} was made {one_line(false, _MOST_TEXT)}"
+        made = _changed(expected.literals[found.blind], expected.falsehood(found.blind, rule))
+    elif found.coarse is not None and found.noticed:
+        return tells_little(unit, found.coarse, expected, rule)
     return f"{unit.node} stays green although {made}: its result does not come from the code"
+
+
+def tells_little(unit: Unit, change: Change, expected: Expectations, rule: str) -> str:
+    """Say of a test that it does not notice a small difference."""
+    true, false = expected.near(change, rule)
+    return f"{unit.node} stays green although {_changed(repr(true), repr(false))}"
+
+
+def _changed(true: str, false: str) -> str:
+    return f"{one_line(true, _MOST_TEXT)} was made {one_line(false, _MOST_TEXT)}"

@@ -26,6 +26,7 @@ from tilth.gate.challenge import (
     seen,
     signs,
     tables,
+    tells_little,
     units_of,
     wrong,
 )
@@ -100,6 +101,7 @@ class Challenger:
         """Challenge a task's own seed tests, which have just been green on its tree."""
         own, nonce = tuple(proof.seeds.own), self.new_nonce()
         files = self._files(proof, proof.tree, own).within(green.finished.duration_ms)
+        rule = files.rule
         every = files.units(green.run) if green.run else ()
         units = [unit for unit in every if file_of(unit.node) in own]
         runs = files.run(patterns(units, nonce), units, self.cores)
@@ -110,7 +112,7 @@ class Challenger:
         if again:
             # Tests may share a state, and a machine may stumble: each by itself, once more.
             # With other false values, since one may by chance be as good as the true one.
-            files = replace(files, rule=f"{files.rule} again")
+            files = replace(files, rule=f"{rule} again")
             more = files.run(alone(again, f"{nonce} again"), again, self.cores)
             second = [(unit, seen(unit, more, mixed=False)) for unit in again]
             refused = [files.wrong(unit, found) for unit, found in second if found.deviates]
@@ -118,8 +120,13 @@ class Challenger:
             runs += more
         names = [unit.node for unit in units if unit.key in noticed]
         blind = tuple(unit.node for unit in units if unit.key not in noticed)
+        coarse = tuple(
+            tells_little(unit, change, files.expected, rule)
+            for unit in units
+            if (change := first[unit.key].coarse) is not None and unit.key in noticed
+        )
         found = _Found(units, runs, names, refused, 1 + bool(again)).told(PYTEST, nonce)
-        return found.model_copy(update={"unnoticed": blind})
+        return found.model_copy(update={"unnoticed": blind, "coarse": coarse})
 
     def suite(self, proof: Proof, before: SuiteRecord) -> Challenged:
         """Challenge what the change can touch of the tests that passed on the base.
@@ -156,7 +163,7 @@ class Challenger:
             reported = [run.there for run in runs if run.green is not None]
             gone = {unit.key for unit in missed if reported} - frozenset().union(*reported)
             said = {unit.key: seen(unit, runs) for unit in missed if unit.key not in gone}
-            lost = {key: one for key, one in said.items() if one.red or not one.noticed}
+            lost = {key: one for key, one in said.items() if one.lost}
             missed = tuple(unit for unit in missed if unit.key in lost)
         found.units += units
         found.tries = max(found.tries, tries)
@@ -177,7 +184,12 @@ def _steady(files: _TestFiles, nonce: str) -> tuple[Unit, ...]:
     files = files.within(1000 * (time.monotonic() - started))
     units = files.units(true) if true else ()
     runs = files.run(patterns(units, nonce), units)
-    return tuple(unit for unit in units if seen(unit, runs).steady)
+    every = [(unit, seen(unit, runs)) for unit in units]
+    return tuple(
+        unit.model_copy(update={"changes": ()}) if found.coarse else unit
+        for unit, found in every
+        if found.steady
+    )
 
 
 @dataclass(frozen=True)

@@ -205,7 +205,9 @@ def test_a_false_value_differs_and_is_the_same_for_the_same_words(true: str) -> 
 
 def test_a_false_value_does_not_tell_that_it_is_one() -> None:
     seen = Counter(other(5, random_of(str(n))) for n in range(400))
-    assert set(seen) == set(range(-4, 15)) - {5}
+    assert len(seen) > 40
+    assert {type(each) for each in seen} == {int}
+    assert not seen.keys() & {5}
     assert all(other("ab1", random_of(str(n))).isprintable() for n in range(20))
 
 

@@ -14,6 +14,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from .expected import TABLE
+from .near_sites import ModuleNames, NearSites
 from .test_source import TestSource, is_literal, name_of
 
 if TYPE_CHECKING:
@@ -83,10 +84,18 @@ class _Rewriting(ast.NodeVisitor):
         self._marks: list[ast.expr] = []
         self._function: dict[str, Any] | None = None
         self._plain: list[ast.expr] = []
+        self._outer: list[tuple[dict[str, Any], Function]] = []
+        # Where each part of a literal stands: its number, and the way to it.
+        self._places: dict[ast.expr, tuple[int, list[int]]] = {}
         self.visit(source.tree)
         for node in _leaves(source.tree):
             if node not in self._own:
                 self._look_up(node, "[{}]")
+        names = ModuleNames(source.tree)
+        for has, function in self._outer:
+            sites = NearSites(function, names)
+            has["near"] = self._placed(sites.alone())
+            has["rows"] = [self._placed(row) for row in sites.rows()]
 
     def visit_ClassDef(self, node: ast.ClassDef) -> None:
         around = self._above, self._marks
@@ -101,6 +110,7 @@ class _Rewriting(ast.NodeVisitor):
         if is_outer:
             self._function = {"sites": [], "plain": [], "more": False}
             self.functions[self._above + node.name] = self._function
+            self._outer.append((self._function, node))
             is_pytests = all(map(_is_pytests, [*self._marks, *node.decorator_list]))
             self._plain = _plain(node) if is_pytests else []
         self.generic_visit(node)
@@ -183,7 +193,17 @@ class _Rewriting(ast.NodeVisitor):
         number = self._first + len(self.literals)
         self.literals.append(repr(ast.literal_eval(node)))
         self._source.replace(node, TABLE + how.format(number))
+        self._place(node, number, [])
         return number
+
+    def _place(self, node: ast.expr, number: int, way: list[int]) -> None:
+        self._places[node] = number, way
+        parts = getattr(node, "elts", None) or getattr(node, "values", [])
+        for turn, part in enumerate([] if isinstance(node, ast.Set) else parts):
+            self._place(part, number, [*way, turn])
+
+    def _placed(self, nodes: list[ast.expr]) -> list[tuple[int, list[int]]]:
+        return [self._places[node] for node in nodes if node in self._places]
 
 
 def _fails(statement: ast.stmt) -> bool:
