@@ -62,11 +62,11 @@ class _Found:
 
     units: list[Unit] = field(default_factory=list)
     runs: list[Ran] = field(default_factory=list)
-    noticed: list[str] = field(default_factory=list)
+    unnoticed: set[str] = field(default_factory=set)
     refused: list[str] = field(default_factory=list)
     tries: int = 0
 
-    def told(self, validator: str, nonce: str, left_out: tuple[str, ...] = ()) -> Challenged:
+    def told(self, validator: str, nonce: str) -> Challenged:
         """Write it down."""
         return Challenged(
             validator=validator,
@@ -74,8 +74,7 @@ class _Found:
             nonce=nonce,
             tries=self.tries,
             runs=tuple(signs(self.units, run) for run in self.runs),
-            noticed=tuple(self.noticed),
-            left_out=left_out,
+            noticed=tuple(unit.node for unit in self.units if unit.key not in self.unnoticed),
             refused=tuple(self.refused),
         )
 
@@ -103,23 +102,20 @@ class Challenger:
         every = files.units(green.run) if green.run else ()
         units = [unit for unit in every if file_of(unit.node) in own]
         runs = files.run(patterns(units, nonce), units, self.cores)
-        first = {unit.key: seen(unit, runs) for unit in units}
-        noticed = {key for key, found in first.items() if found.noticed}
-        again = [unit for unit in units if first[unit.key].deviates][:_MOST_AGAIN]
-        refused = []
-        if again:
-            # Tests may share a state, and a machine may stumble: each by itself, once more.
-            # With other false values, since one may by chance be as good as the true one.
-            files = replace(files, rule=f"{files.rule} again")
-            more = files.run(alone(again, f"{nonce} again"), again, self.cores)
-            second = [(unit, seen(unit, more, mixed=False)) for unit in again]
-            refused = [files.wrong(unit, found) for unit, found in second if found.deviates]
-            noticed |= {unit.key for unit, found in second if found.noticed}
-            runs += more
-        names = [unit.node for unit in units if unit.key in noticed]
-        blind = tuple(unit.node for unit in units if unit.key not in noticed)
-        found = _Found(units, runs, names, refused, 1 + bool(again)).told(PYTEST, nonce)
-        return found.model_copy(update={"unnoticed": blind})
+        first = [(unit, seen(unit, runs)) for unit in units]
+        again = [unit for unit, found in first if found.deviates][:_MOST_AGAIN]
+        # Tests may share a state, and a machine may stumble: each by itself, once more.
+        # With other false values, since one may by chance be as good as the true one.
+        files = replace(files, rule=f"{files.rule} again")
+        more = files.run(alone(again, f"{nonce} again"), again, self.cores) if again else []
+        second = [(unit, seen(unit, more, mixed=False)) for unit in again]
+        noticed = {unit.key for unit, found in [*first, *second] if found.noticed}
+        blind = {unit.key for unit in units} - noticed
+        refused = [files.wrong(unit, found) for unit, found in second if found.deviates]
+        made = _Found(units, [*runs, *more], blind, refused, 1 + bool(again)).told(PYTEST, nonce)
+        return made.model_copy(
+            update={"unnoticed": tuple(unit.node for unit in units if unit.key in blind)}
+        )
 
     def suite(self, proof: Proof, before: SuiteRecord) -> Challenged:
         """Challenge what the change can touch of the tests that passed on the base.
@@ -137,7 +133,7 @@ class Challenger:
             size = max(1, min(4 * size, int(size * (deadline - time.monotonic()) / (2 * took))))
         why = f"not challenged within {self.seconds:g} seconds, though they reach the change: "
         left_out = (why + ", ".join(shortened(waiting)),) if waiting else ()
-        return found.told(SUITE, nonce, left_out)
+        return found.told(SUITE, nonce).model_copy(update={"left_out": left_out})
 
     def _batch(
         self, found: _Found, proof: Proof, names: tuple[str, ...], base: str, nonce: str
@@ -160,7 +156,7 @@ class Challenger:
             missed = tuple(unit for unit in missed if unit.key in lost)
         found.units += units
         found.tries = max(found.tries, tries)
-        found.noticed += [unit.node for unit in units if unit not in missed]
+        found.unnoticed |= {unit.key for unit in missed}
         found.refused += [
             f"{there.wrong(unit, lost[unit.key])}; on the base it noticed" for unit in missed
         ]
