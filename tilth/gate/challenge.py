@@ -158,11 +158,6 @@ class Seen(Value):
         return self.noticed and not self.missed and not self.red
 
     @property
-    def lost(self) -> bool:
-        """Tell whether a test that noticed on the base does not here."""
-        return self.red or self.coarse is not None or not self.noticed
-
-    @property
     def deviates(self) -> bool:
         """Tell whether the test has to be looked at once more."""
         return self.unsettled or self.red or self.blind is not None
@@ -319,8 +314,6 @@ def wrong(unit: Unit, found: Seen, expected: Expectations, rule: str) -> str:
     made = "what it expects was made false"
     if found.blind is not None:
         made = _changed(expected.literals[found.blind], expected.falsehood(found.blind, rule))
-    elif found.coarse is not None and found.noticed:
-        return tells_little(unit, found.coarse, expected, rule)
     return f"{unit.node} stays green although {made}: its result does not come from the code"
 
 

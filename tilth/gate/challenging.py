@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
 from tilth.gate.challenge import (
+    Change,
     Expectations,
     Pattern,
     Ran,
@@ -63,11 +64,12 @@ class _Found:
 
     units: list[Unit] = field(default_factory=list)
     runs: list[Ran] = field(default_factory=list)
-    noticed: list[str] = field(default_factory=list)
+    unnoticed: set[str] = field(default_factory=set)
     refused: list[str] = field(default_factory=list)
     tries: int = 0
+    coarse: dict[str, None] = field(default_factory=dict)
 
-    def told(self, validator: str, nonce: str, left_out: tuple[str, ...] = ()) -> Challenged:
+    def told(self, validator: str, nonce: str) -> Challenged:
         """Write it down."""
         return Challenged(
             validator=validator,
@@ -75,8 +77,8 @@ class _Found:
             nonce=nonce,
             tries=self.tries,
             runs=tuple(signs(self.units, run) for run in self.runs),
-            noticed=tuple(self.noticed),
-            left_out=left_out,
+            noticed=tuple(unit.node for unit in self.units if unit.key not in self.unnoticed),
+            coarse=tuple(self.coarse),
             refused=tuple(self.refused),
         )
 
@@ -101,32 +103,27 @@ class Challenger:
         """Challenge a task's own seed tests, which have just been green on its tree."""
         own, nonce = tuple(proof.seeds.own), self.new_nonce()
         files = self._files(proof, proof.tree, own).within(green.finished.duration_ms)
-        rule = files.rule
         every = files.units(green.run) if green.run else ()
         units = [unit for unit in every if file_of(unit.node) in own]
         runs = files.run(patterns(units, nonce), units, self.cores)
-        first = {unit.key: seen(unit, runs) for unit in units}
-        noticed = {key for key, found in first.items() if found.noticed}
-        again = [unit for unit in units if first[unit.key].deviates][:_MOST_AGAIN]
-        refused = []
-        if again:
-            # Tests may share a state, and a machine may stumble: each by itself, once more.
-            # With other false values, since one may by chance be as good as the true one.
-            files = replace(files, rule=f"{rule} again")
-            more = files.run(alone(again, f"{nonce} again"), again, self.cores)
-            second = [(unit, seen(unit, more, mixed=False)) for unit in again]
-            refused = [files.wrong(unit, found) for unit, found in second if found.deviates]
-            noticed |= {unit.key for unit, found in second if found.noticed}
-            runs += more
-        names = [unit.node for unit in units if unit.key in noticed]
-        blind = tuple(unit.node for unit in units if unit.key not in noticed)
-        coarse = tuple(
-            tells_little(unit, change, files.expected, rule)
-            for unit in units
-            if (change := first[unit.key].coarse) is not None and unit.key in noticed
-        )
-        found = _Found(units, runs, names, refused, 1 + bool(again)).told(PYTEST, nonce)
-        return found.model_copy(update={"unnoticed": blind, "coarse": coarse})
+        first = [(unit, seen(unit, runs)) for unit in units]
+        again = [unit for unit, found in first if found.deviates][:_MOST_AGAIN]
+        # Tests may share a state, and a machine may stumble: each by itself, once more.
+        # With other false values, since one may by chance be as good as the true one.
+        true, files = files, replace(files, rule=f"{files.rule} again")
+        more = files.run(alone(again, f"{nonce} again"), again, self.cores) if again else []
+        second = [(unit, seen(unit, more, mixed=False)) for unit in again]
+        noticed = {unit.key for unit, found in [*first, *second] if found.noticed}
+        blind = {unit.key for unit in units} - noticed
+        refused = [files.wrong(unit, found) for unit, found in second if found.deviates]
+        made = _Found(units, [*runs, *more], blind, refused, 1 + bool(again))
+        made.coarse = {
+            true.little(unit, found.coarse): None
+            for unit, found in first
+            if found.coarse is not None and unit.key in noticed
+        }
+        unnoticed = tuple(unit.node for unit in units if unit.key in blind)
+        return made.told(PYTEST, nonce).model_copy(update={"unnoticed": unnoticed})
 
     def suite(self, proof: Proof, before: SuiteRecord) -> Challenged:
         """Challenge what the change can touch of the tests that passed on the base.
@@ -144,7 +141,7 @@ class Challenger:
             size = max(1, min(4 * size, int(size * (deadline - time.monotonic()) / (2 * took))))
         why = f"not challenged within {self.seconds:g} seconds, though they reach the change: "
         left_out = (why + ", ".join(shortened(waiting)),) if waiting else ()
-        return found.told(SUITE, nonce, left_out)
+        return found.told(SUITE, nonce).model_copy(update={"left_out": left_out})
 
     def _batch(
         self, found: _Found, proof: Proof, names: tuple[str, ...], base: str, nonce: str
@@ -163,11 +160,16 @@ class Challenger:
             reported = [run.there for run in runs if run.green is not None]
             gone = {unit.key for unit in missed if reported} - frozenset().union(*reported)
             said = {unit.key: seen(unit, runs) for unit in missed if unit.key not in gone}
-            lost = {key: one for key, one in said.items() if one.lost}
+            lost = {key: one for key, one in said.items() if one.red or not one.noticed}
+            found.coarse |= {
+                f"{there.little(unit, change)}; on the base it noticed": None
+                for unit in missed
+                if unit.key in said and (change := said[unit.key].coarse) is not None
+            }
             missed = tuple(unit for unit in missed if unit.key in lost)
         found.units += units
         found.tries = max(found.tries, tries)
-        found.noticed += [unit.node for unit in units if unit not in missed]
+        found.unnoticed |= {unit.key for unit in missed}
         found.refused += [
             f"{there.wrong(unit, lost[unit.key])}; on the base it noticed" for unit in missed
         ]
@@ -217,6 +219,10 @@ class _TestFiles:
     def wrong(self, unit: Unit, found: Seen) -> str:
         """Say what is wrong with a test."""
         return wrong(unit, found, self.expected, self.rule)
+
+    def little(self, unit: Unit, change: Change) -> str:
+        """Say of a test that it does not notice a small change."""
+        return tells_little(unit, change, self.expected, self.rule)
 
     def run(self, plan: Sequence[Pattern], units: Sequence[Unit], cores: int = 1) -> list[Ran]:
         """Make the runs of a plan, so many at a time."""

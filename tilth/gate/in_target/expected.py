@@ -5,6 +5,7 @@ Whoever starts the run says which tests are false and hands in all literals. Dec
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from .falsehoods import Unexpected, Unlike, other, random_of
@@ -66,7 +67,7 @@ class Expected:
 
     def call(self, assertion: Callable[..., Any]) -> Callable[..., Any]:
         """Give an assertion, or one that holds when that one does not."""
-        return _Negated(assertion) if self._is_false else assertion
+        return partial(_negated, assertion) if self._is_false else assertion
 
     def _value(self, text: str) -> Any:
         """Make the value as the literal would: lists anew each time, texts and numbers once."""
@@ -86,15 +87,9 @@ def keyed(nodes: list[str]) -> dict[str, str]:
     return keys
 
 
-class _Negated:
-    """Hold an assertion that is to fail."""
-
-    def __init__(self, assertion: Callable[..., Any]) -> None:
-        self._assertion = assertion
-
-    def __call__(self, *args: Any, **words: Any) -> None:
-        try:
-            self._assertion(*args, **words)
-        except AssertionError:
-            return
-        raise AssertionError("this holds, and was made false")
+def _negated(assertion: Callable[..., Any], *args: Any, **words: Any) -> None:
+    try:
+        assertion(*args, **words)
+    except AssertionError:
+        return
+    raise AssertionError("this holds, and was made false")
