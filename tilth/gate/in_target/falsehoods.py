@@ -92,9 +92,11 @@ def near(value: Any, random: Random) -> Any:
         return _near_text(value, random)
     if isinstance(value, bytes):
         return _near_text(value.decode("latin-1"), random).encode("latin-1")
-    if type(value) in (list, tuple, set, frozenset):
-        parts = sorted(value, key=repr) if isinstance(value, (set, frozenset)) else [*value]
-        return type(value)(_one_near(parts, random))
+    if type(value) in (list, tuple):
+        return type(value)(_one_near([*value], random))
+    if type(value) in (set, frozenset):
+        one = random.choice([*sorted(value, key=repr)] or [0])
+        return type(value)({*value} - {one} | {near(one, random)})
     if type(value) is dict:
         return dict(zip(value, _one_near([*value.values()], random)))  # noqa: B905 (Python 3.8)
     return value
