@@ -50,6 +50,7 @@ class Count:
     plain: int = 0
     plain_noticed: int = 0
     refused: list[str] = field(default_factory=list)
+    coarse: list[str] = field(default_factory=list)
     unnoticed: list[str] = field(default_factory=list)
 
     def row(self) -> str:
@@ -58,7 +59,7 @@ class Count:
         plain = f"{self.plain_noticed} of {self.plain}"
         return (
             f"| {self.name} | {self.version} | {self.tests} | {self.noticed} ({share:.1f} %) "
-            f"| {plain} | {len(self.refused)} |"
+            f"| {plain} | {len(self.coarse)} | {len(self.refused)} |"
         )
 
 
@@ -148,6 +149,7 @@ def measure(name: str) -> Count:
             count.plain += plain
             count.plain_noticed += plain_noticed
             count.refused += found.refused
+            count.coarse += found.coarse
             count.unnoticed += found.unnoticed
         shutil.rmtree(root / "scratch", ignore_errors=True)
     return count
@@ -156,8 +158,10 @@ def measure(name: str) -> Count:
 def main(names: tuple[str, ...]) -> int:
     """Print a row a project and one of the sums; 1 if right code was refused."""
     total = Count("all")
-    sys.stdout.write("| project | version | tests | noticed | plain noticed | refused |\n")
-    sys.stdout.write("|---|---|---|---|---|---|\n")
+    sys.stdout.write(
+        "| project | version | tests | noticed | plain noticed | small missed | refused |\n"
+    )
+    sys.stdout.write("|---|---|---|---|---|---|---|\n")
     for name in names or PROJECTS:
         try:
             count = measure(name)
@@ -166,11 +170,13 @@ def main(names: tuple[str, ...]) -> int:
             continue
         sys.stdout.write(f"{count.row()}\n")
         sys.stdout.flush()
-        for said in (*count.refused, *(f"unnoticed: {node}" for node in count.unnoticed)):
+        blind = (f"unnoticed: {node}" for node in count.unnoticed)
+        for said in (*count.refused, *count.coarse, *blind):
             sys.stderr.write(f"  {said}\n")
         for part in ("tests", "noticed", "plain", "plain_noticed"):
             setattr(total, part, getattr(total, part) + getattr(count, part))
         total.refused += count.refused
+        total.coarse += count.coarse
     sys.stdout.write(f"{total.row()}\n")
     return 1 if total.refused else 0
 

@@ -113,7 +113,7 @@ def test_what_proves_nothing_is_told_to_the_evaluator_and_counts_as_doubt(tmp_pa
     assert run.code == 0
     assert "proves nothing" in run.last_user_text("evaluator", 0)
     report = (run.session / "report.md").read_text()
-    assert "acceptance test that proves nothing" in report
+    assert "acceptance test that notices too little" in report
 
 
 def test_a_gate_that_asks_for_no_test_is_not_challenged(tmp_path: Path) -> None:

@@ -283,6 +283,7 @@ SAMPLES: dict[str, Payload] = {
             ),
             noticed=("tests/test_t001_slug.py::test_a",),
             unnoticed=("tests/test_t001_slug.py::test_b",),
+            coarse=("tests/test_t001_slug.py::test_a stays green although 'a-b' was made 'A-b'",),
             duration_ms=900,
         ),
         LedgerAppended(entries=1),

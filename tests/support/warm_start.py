@@ -83,9 +83,9 @@ def warm_python() -> Path:
 
     It starts warm for a gate, for `python -m pytest` and, beside it, for `pytest`.
     """
-    from tilth.gate.pytest_run import PACKAGE, lay_out_modules
+    from tilth.gate.target import PACKAGE, lay_out_modules
 
-    loads = ["pytest", f"{PACKAGE}.run"]
+    loads = ["pytest", f"{PACKAGE}.plugin"]
     return _open("python", flags=["-I", "-B"], loads=loads, lay_out_modules=lay_out_modules)
 
 
@@ -126,7 +126,7 @@ def _open(
             root.mkdir(mode=0o700)
             (root / _TOKEN).write_text(secrets.token_hex(), encoding="ascii")
             _lay_out(root, name, flags)
-            modules = lay_out_modules(root).parent if lay_out_modules else root
+            modules = lay_out_modules(root) if lay_out_modules else root
             opener = _start(
                 [sys.executable, *flags, __file__, str(root), str(modules), name, *loads]
             )

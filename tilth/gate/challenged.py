@@ -23,7 +23,8 @@ class Challenged(Value):
     """Hold what a challenge showed.
 
     `runs` are about `tests`, in their order. `refused` says of tests what fails the gate;
-    `unnoticed` are those that prove nothing and fail nothing, `left_out` those that were not
+    `unnoticed` are those that prove nothing and fail nothing, `coarse` says which notice no small
+    difference, `left_out` those that were not
     challenged, with why. The nonce made the patterns of all tries.
     """
 
@@ -34,6 +35,7 @@ class Challenged(Value):
     runs: tuple[ChallengeRun, ...] = ()
     noticed: tuple[str, ...] = ()
     unnoticed: tuple[str, ...] = ()
+    coarse: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
     refused: tuple[str, ...] = ()
     duration_ms: int = 0
@@ -46,9 +48,10 @@ class Challenged(Value):
         """Say it to worker and evaluator."""
         if self.refused:
             return "\n".join([*self.refused[:_MOST_NAMED], *more(self.refused, _MOST_NAMED)])
+        little = f"; {len(self.coarse)} of them not at a small change" if self.coarse else ""
         return (
             f"challenge: {len(self.noticed)} of {len(self.tests)} tests turned red when what they "
-            "expect was made false, and were green otherwise"
+            f"expect was made false, and were green otherwise{little}"
         )
 
     def notes(self) -> tuple[str, ...]:
@@ -57,7 +60,12 @@ class Challenged(Value):
             f"{node}: proves nothing: it stays green whatever of its expectations is made false"
             for node in self.unnoticed
         ]
-        return (*blind[:_MOST_NAMED], *more(blind, _MOST_NAMED), *self.left_out)
+        small = [
+            f"{said}: the test, or what the code gives, tells no such two apart"
+            for said in self.coarse
+        ]
+        named = [*blind, *small]
+        return (*named[:_MOST_NAMED], *more(named, _MOST_NAMED), *self.left_out)
 
 
 # Gives, by the name of a validator, what is known of the challenge of its tests.

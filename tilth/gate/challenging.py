@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
@@ -16,30 +16,33 @@ from pathlib import PurePosixPath
 
 from tilth.contract.suite_record import SuiteRecord
 from tilth.gate.challenge import (
+    Change,
     Expectations,
-    Outcome,
     Pattern,
+    Ran,
+    Seen,
     Unit,
     alone,
-    blind_words,
-    outcome_of,
     patterns,
-    red_words,
+    ran,
+    seen,
     signs,
     tables,
+    tells_little,
     units_of,
+    wrong,
 )
-from tilth.gate.challenged import Challenged
+from tilth.gate.challenged import Challenged, Known
 from tilth.gate.export import Runtime, open_export
-from tilth.gate.in_target.run import keyed
+from tilth.gate.findings import ValidatorReport
 from tilth.gate.overlay import Overlay
 from tilth.gate.passing import PytestRun
+from tilth.gate.pristine import file_of
 from tilth.gate.pytest_run import PytestEnd, run_pytest
 from tilth.gate.reach import Reach
 from tilth.gate.seed_files import read_expectations
 from tilth.gate.seed_proof import PYTEST, Proof
 from tilth.gate.steering import TESTS
-from tilth.gate.suite import file_of
 from tilth.gate.tampering import shortened
 
 SUITE = "suite"
@@ -51,11 +54,34 @@ _MOST_TRIES = 2
 # What tests use without naming it.
 _ALWAYS_USED = ("__init__.py", "conftest.py")
 
-_Ran = tuple[Pattern, PytestRun | None]
-
 
 def _nonce() -> str:
     return secrets.token_hex(8)
+
+
+@dataclass
+class _Found:
+    """Gather what is shown of tests; the runs are those of one batch of them after the other."""
+
+    units: list[Unit] = field(default_factory=list)
+    runs: list[Ran] = field(default_factory=list)
+    unnoticed: set[str] = field(default_factory=set)
+    refused: list[str] = field(default_factory=list)
+    tries: int = 0
+    coarse: dict[str, None] = field(default_factory=dict)
+
+    def told(self, validator: str, nonce: str) -> Challenged:
+        """Write it down."""
+        return Challenged(
+            validator=validator,
+            tests=tuple(unit.node for unit in self.units),
+            nonce=nonce,
+            tries=self.tries,
+            runs=tuple(signs(self.units, run) for run in self.runs),
+            noticed=tuple(unit.node for unit in self.units if unit.key not in self.unnoticed),
+            coarse=tuple(self.coarse),
+            refused=tuple(self.refused),
+        )
 
 
 @dataclass
@@ -79,30 +105,26 @@ class Challenger:
         own, nonce = tuple(proof.seeds.own), self.new_nonce()
         files = self._files(proof, proof.tree, own).within(green.finished.duration_ms)
         every = files.units(green.run) if green.run else ()
-        units = tuple(unit for unit in every if file_of(unit.node) in own)
+        units = [unit for unit in every if file_of(unit.node) in own]
         runs = files.run(patterns(units, nonce), units, self.cores)
-        outcome = outcome_of(units, runs)
-        again = [unit for unit in units if outcome.deviates(unit)][:_MOST_AGAIN]
-        refused, noticed = [], set(outcome.noticed)
-        if again:
-            # Tests may share a state, and a machine may stumble: each by itself, once more.
-            # With other false values, since one may by chance be as good as the true one.
-            files = replace(files, rule=f"{files.rule} again")
-            more = files.run(alone(again, f"{nonce} again"), again, self.cores)
-            second = outcome_of(again, more, others_matter=False)
-            refused = [_refusal(unit, second, files) for unit in again if second.deviates(unit)]
-            noticed |= second.noticed
-            runs = [*runs, *more]
-        return Challenged(
-            validator=PYTEST,
-            tests=tuple(unit.node for unit in units),
-            nonce=nonce,
-            tries=1 + bool(again),
-            runs=tuple(signs(units, pattern, run) for pattern, run in runs),
-            noticed=tuple(unit.node for unit in units if unit.key in noticed),
-            unnoticed=tuple(unit.node for unit in units if unit.key not in noticed),
-            refused=tuple(refused),
-        )
+        first = [(unit, seen(unit, runs)) for unit in units]
+        again = [unit for unit, found in first if found.deviates][:_MOST_AGAIN]
+        # Tests may share a state, and a machine may stumble: each by itself, once more.
+        # With other false values, since one may by chance be as good as the true one.
+        true, files = files, replace(files, rule=f"{files.rule} again")
+        more = files.run(alone(again, f"{nonce} again"), again, self.cores) if again else []
+        second = [(unit, seen(unit, more, mixed=False)) for unit in again]
+        noticed = {unit.key for unit, found in [*first, *second] if found.noticed}
+        blind = {unit.key for unit in units} - noticed
+        refused = [files.wrong(unit, found) for unit, found in second if found.deviates]
+        made = _Found(units, [*runs, *more], blind, refused, 1 + bool(again))
+        made.coarse = {
+            true.little(unit, found.coarse): None
+            for unit, found in first
+            if found.coarse is not None and unit.key in noticed
+        }
+        unnoticed = tuple(unit.node for unit in units if unit.key in blind)
+        return made.told(PYTEST, nonce).model_copy(update={"unnoticed": unnoticed})
 
     def suite(self, proof: Proof, before: SuiteRecord) -> Challenged:
         """Challenge what the change can touch of the tests that passed on the base.
@@ -111,78 +133,66 @@ class Challenger:
         """
         deadline = time.monotonic() + self.seconds
         waiting = reaching(proof, before) if self.seconds else ()
-        found, size = Challenged(validator=SUITE, nonce=self.new_nonce()), 1
+        found, nonce, size = _Found(), self.new_nonce(), 1
         while waiting and time.monotonic() < deadline:
-            batch, started = waiting[:size], time.monotonic()
-            nonce = f"{found.nonce} {len(found.tests)}"
-            found = _joined(found, self._batch(proof, batch, before.tree, nonce))
+            started = time.monotonic()
+            self._batch(found, proof, waiting[:size], before.tree, f"{nonce} {len(found.units)}")
             waiting = waiting[size:]
             took = max(time.monotonic() - started, 0.01)
             size = max(1, min(4 * size, int(size * (deadline - time.monotonic()) / (2 * took))))
-        if not waiting:
-            return found
         why = f"not challenged within {self.seconds:g} seconds, though they reach the change: "
-        return found.model_copy(update={"left_out": (why + ", ".join(shortened(waiting)),)})
+        left_out = (why + ", ".join(shortened(waiting)),) if waiting else ()
+        return found.told(SUITE, nonce).model_copy(update={"left_out": left_out})
 
-    def _batch(self, proof: Proof, names: tuple[str, ...], base: str, nonce: str) -> Challenged:
+    def _batch(
+        self, found: _Found, proof: Proof, names: tuple[str, ...], base: str, nonce: str
+    ) -> None:
         there = self._files(proof, proof.base, names)
         key = base, names, tuple(there.expected.texts)
         if key not in self._steady:
             self._steady[key] = _steady(there, f"{nonce} base")
-        units = self._steady[key]
-        here, runs, missed, tries = replace(there, tree=proof.tree), [], units, 0
-        outcome = Outcome()
+        units = missed = self._steady[key]
+        here, lost, tries = replace(there, tree=proof.tree), {}, 0
         while missed and tries < _MOST_TRIES:
             tries += 1
-            made = here.run(patterns(missed, f"{nonce} {tries}"), missed)
-            outcome = outcome_of(missed, made)
-            proven = outcome.noticed - outcome.red
+            runs = here.run(patterns(missed, f"{nonce} {tries}"), missed)
+            found.runs += runs
             # Cases that are gone have been told of already.
-            there_still = _present(made) or {unit.key for unit in missed}
-            missed = tuple(unit for unit in missed if unit.key in there_still - proven)
-            runs += [signs(units, pattern, run) for pattern, run in made]
-        return Challenged(
-            validator=SUITE,
-            tests=tuple(unit.node for unit in units),
-            tries=tries,
-            runs=tuple(runs),
-            noticed=tuple(unit.node for unit in units if unit not in missed),
-            refused=tuple(
-                f"{_lost(unit, outcome, there)}; on the base it noticed" for unit in missed
-            ),
-        )
+            reported = [run.there for run in runs if run.green is not None]
+            gone = {unit.key for unit in missed if reported} - frozenset().union(*reported)
+            said = {unit.key: seen(unit, runs) for unit in missed if unit.key not in gone}
+            lost = {key: one for key, one in said.items() if one.red or not one.noticed}
+            found.coarse |= {
+                f"{there.little(unit, change)}; on the base it noticed": None
+                for unit in missed
+                if unit.key in said and (change := said[unit.key].coarse) is not None
+            }
+            missed = tuple(unit for unit in missed if unit.key in lost)
+        found.units += units
+        found.tries = max(found.tries, tries)
+        found.unnoticed |= {unit.key for unit in missed}
+        found.refused += [
+            f"{there.wrong(unit, lost[unit.key])}; on the base it noticed" for unit in missed
+        ]
 
     def _files(self, proof: Proof, tree: str, names: tuple[str, ...]) -> _TestFiles:
         expected = read_expectations(self.runtime, _texts(proof, names), self.timeout_s)
         return _TestFiles(self.runtime, proof, tree, names, expected, self.timeout_s, tree)
 
 
-def _present(runs: Iterable[_Ran]) -> frozenset[str]:
-    """Give the tests that were there in some runs, whatever became of them."""
-    return frozenset(key for _, run in runs if run for key in keyed(list(run.collected)).values())
-
-
-def _lost(unit: Unit, found: Outcome, files: _TestFiles) -> str:
-    if unit.key in found.red:
-        return red_words(unit)
-    return blind_words(unit, None, files.expected, files.rule)
-
-
-def _refusal(unit: Unit, found: Outcome, files: _TestFiles) -> str:
-    if unit.key in found.blind:
-        return blind_words(unit, found.blind[unit.key], files.expected, files.rule)
-    return red_words(unit)
-
-
 def _steady(files: _TestFiles, nonce: str) -> tuple[Unit, ...]:
     """Give the tests that are red on a base whenever they are falsified, and never otherwise."""
     started = time.monotonic()
-    [(_, true)] = files.run([Pattern(false={})], ())
+    true = files.run_once({}, ())
     files = files.within(1000 * (time.monotonic() - started))
     units = files.units(true) if true else ()
     runs = files.run(patterns(units, nonce), units)
-    steady = outcome_of(units, runs).steady
-    return tuple(unit for unit in units if unit.key in steady)
+    every = [(unit, seen(unit, runs)) for unit in units]
+    return tuple(
+        unit.model_copy(update={"changes": ()}) if found.coarse else unit
+        for unit, found in every
+        if found.steady
+    )
 
 
 @dataclass(frozen=True)
@@ -207,20 +217,29 @@ class _TestFiles:
         """Give the tests of a run that passed."""
         return units_of(green, self.expected, self.rule)
 
-    def run(self, plan: Sequence[Pattern], units: Sequence[Unit], cores: int = 1) -> list[_Ran]:
+    def wrong(self, unit: Unit, found: Seen) -> str:
+        """Say what is wrong with a test."""
+        return wrong(unit, found, self.expected, self.rule)
+
+    def little(self, unit: Unit, change: Change) -> str:
+        """Say of a test that it does not notice a small change."""
+        return tells_little(unit, change, self.expected, self.rule)
+
+    def run(self, plan: Sequence[Pattern], units: Sequence[Unit], cores: int = 1) -> list[Ran]:
         """Make the runs of a plan, so many at a time."""
-        if cores == 1 or len(plan) < 2:
-            return [(pattern, self._run(self.runtime, pattern, units)) for pattern in plan]
+        if cores == 1:
+            return [ran(pattern, units, self.run_once(pattern, units)) for pattern in plan]
         # One place for all of them: they are one command of the gate.
         with self.runtime.place(), ThreadPoolExecutor(max_workers=cores) as pool:
-            runtime = replace(self.runtime, place=nullcontext)
-            made = [pool.submit(self._run, runtime, pattern, units) for pattern in plan]
-            return [(p, each.result()) for p, each in zip(plan, made, strict=True)]
+            free = replace(self, runtime=replace(self.runtime, place=nullcontext))
+            made = pool.map(lambda pattern: free.run_once(pattern, units), plan)
+            return [ran(pattern, units, run) for pattern, run in zip(plan, made, strict=True)]
 
-    def _run(self, runtime: Runtime, pattern: Pattern, units: Sequence[Unit]) -> PytestRun | None:
+    def run_once(self, pattern: Pattern, units: Sequence[Unit]) -> PytestRun | None:
+        """Run the files with a pattern of what is false."""
         handed = tables(pattern, units, self.expected, self.rule)
         setup, wait_s = self.proof.setup(), self.timeout_s
-        with open_export(runtime, self.tree, self._overlay()) as export:
+        with open_export(self.runtime, self.tree, self._overlay()) as export:
             end = run_pytest(export, self.names, setup, wait_s, expected=handed, test_s=self.test_s)
             return end.run
 
@@ -265,16 +284,42 @@ def _texts(proof: Proof, files: Collection[str]) -> dict[str, bytes]:
     return {**own, **kept}
 
 
-def _joined(one: Challenged, other: Challenged) -> Challenged:
-    """Put what two batches showed together; their runs are written one after the other."""
-    before, after = "-" * len(one.tests), "-" * len(other.tests)
-    runs = [r.model_copy(update={"false": r.false + after, "red": r.red + after}) for r in one.runs]
-    runs += [
-        r.model_copy(update={"false": before + r.false, "red": before + r.red}) for r in other.runs
-    ]
-    both: Mapping[str, object] = {
-        name: (*getattr(one, name), *getattr(other, name))
-        for name in ("tests", "noticed", "unnoticed", "left_out", "refused")
-    }
-    tries = max(one.tries, other.tries)
-    return one.model_copy(update={**both, "runs": tuple(runs), "tries": tries})
+class Challenges:
+    """Challenge what passed, once each, and hold what came of it."""
+
+    def __init__(self, challenger: Challenger, proof: Proof, known: Known | None) -> None:
+        self._challenger = challenger
+        self._proof = proof
+        self._known = known
+        self.found: list[Challenged] = []
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return tuple(note for each in self.found for note in each.notes())
+
+    def of_seeds(self, report: ValidatorReport, end: PytestEnd) -> ValidatorReport:
+        """Challenge this task's seed tests, if they passed."""
+        if not self._proof.seeds.own:
+            return report
+        return self._made(report, lambda: self._challenger.seeds(self._proof, end))
+
+    def of_suite(self, report: ValidatorReport, before: SuiteRecord) -> ValidatorReport:
+        """Challenge what the change can touch of the project's own tests, if they passed."""
+        return self._made(report, lambda: self._challenger.suite(self._proof, before))
+
+    def _made(
+        self, report: ValidatorReport, challenge: Callable[[], Challenged]
+    ) -> ValidatorReport:
+        if self._known is None or not report.passed:
+            return report
+        known = self._known(report.name)
+        if known is None:
+            started = time.monotonic()
+            made = challenge()
+            spent = round(1000 * (time.monotonic() - started))
+            known = made.model_copy(update={"duration_ms": spent})
+        if not known.tests and not known.left_out:
+            return report
+        self.found.append(known)
+        output = f"{known.render()}\n\n{report.output}".strip()
+        return report.model_copy(update={"passed": known.passed, "output": output})

@@ -9,12 +9,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from tilth.base.errors import UserError
 from tilth.base.safe_text import one_line
 from tilth.gate.overlay import Overlay, lay_out
+from tilth.gate.pristine import SeedReading
 from tilth.sandbox.confinement import Access, Bind, Command, Confinement, Finished, run
 from tilth.sandbox.removal import temporary_directory
 
@@ -38,6 +39,8 @@ class Runtime:
     scratch: Path
     stands_for: tuple[Path, ...] = ()
     place: Callable[[], AbstractContextManager[None]] = nullcontext
+    # What the interpreter has read in test files, by their text.
+    readings: dict[bytes, SeedReading] = field(default_factory=dict)
 
     def unable(self, what: str, why: object) -> UserError:
         """Say that the interpreter cannot do what the gate needs, and the way out."""

@@ -23,8 +23,7 @@ from tilth.contract.evidence import Mutated, Probed
 from tilth.contract.prd import Plan, Task
 from tilth.contract.suite_record import SuiteRecord
 from tilth.gate.challenged import Known, unknown
-from tilth.gate.challenges import Challenges
-from tilth.gate.challenging import Challenger
+from tilth.gate.challenging import Challenger, Challenges
 from tilth.gate.change_notes import NO_TEST, ChangeNotes
 from tilth.gate.evidence import Trial
 from tilth.gate.export import Runtime, open_export
@@ -37,7 +36,7 @@ from tilth.gate.pytest_config import gate_setups
 from tilth.gate.pytest_run import PytestEnd, run_pytest
 from tilth.gate.reports import report_of
 from tilth.gate.ruff import RUFF, Found, count_of_base, lint_tree, ruff_report
-from tilth.gate.seed_proof import PYTEST, Judgement, Proof, base_report, baseline_of, read_all
+from tilth.gate.seed_proof import PYTEST, Judgement, Proof, base_report, baseline_of
 from tilth.gate.shadowing import read_names, shadows
 from tilth.gate.suite import SUITE, Suite, kept_report
 from tilth.git.kept_trees import KeptTrees, TreeSource
@@ -292,7 +291,7 @@ class Gate:
         if run is None and seeds.own:
             # This task's tests took the whole run down with them: ask the others alone.
             run = self._run(proof, tuple(seeds.done)).run
-        return tuple(complaints(run, read_all(run, seeds.done)) if run else seeds.done)
+        return tuple(complaints(run, seeds.done) if run else seeds.done)
 
 
 def _fault(error: Exception) -> ValidatorReport:

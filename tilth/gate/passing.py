@@ -7,14 +7,17 @@ mark or the line of that very test says so, or it was so on the base.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
+from typing import get_args
 
 from tilth.base.values import Value
-from tilth.gate.findings import NodeResult
-from tilth.gate.pristine import Pristine, SeedReading, function_of
+from tilth.gate.findings import Ending, NodeResult
+from tilth.gate.pristine import SeedReading, file_of, function_of
 from tilth.gate.support_files import support_files
 
 _OK, _TESTS_FAILED = 0, 1
+_PLURAL = {"error": "errors"}
 _STATUS = {
     2: "pytest was interrupted",
     3: "pytest had an internal error, or the code under test tried to end the process",
@@ -27,6 +30,7 @@ class PytestRun(Value):
     """Hold the report of one pytest run; `seeds` are its files as the interpreter read them.
 
     `reads` are pairs of a reader, "" for pytest, and what it read, if the run was watched.
+    `missing` says why there is no pytest.
     """
 
     status: int
@@ -35,42 +39,31 @@ class PytestRun(Value):
     results: tuple[NodeResult, ...] = ()
     seeds: Mapping[str, SeedReading] = {}
     reads: tuple[tuple[str, str], ...] = ()
+    missing: str | None = None
 
     @property
     def support(self) -> frozenset[str]:
         """Give the files that the tests stand on."""
         return support_files(self.reads, self.collected)
 
-    def pristine(self, path: str) -> Pristine:
-        """Say what a seed test holds, as the interpreter that ran it has read it."""
-        return Pristine.of(path, self.seeds.get(path, SeedReading()))
-
     def counts(self) -> dict[str, int]:
         """Count the results by kind."""
-        counts = {"collected": len(self.collected), "deselected": len(self.deselected)}
-        for key, ending in _COUNTED.items():
-            counts[key] = sum(result.ending == ending for result in self.results)
-        return counts
-
-
-_COUNTED = {
-    "passed": "passed",
-    "failed": "failed",
-    "errors": "error",
-    "skipped": "skipped",
-    "xfailed": "xfailed",
-}
+        kinds = Counter(result.ending for result in self.results)
+        named = {_PLURAL.get(kind, kind): kinds[kind] for kind in get_args(Ending)}
+        return {"collected": len(self.collected), "deselected": len(self.deselected), **named}
 
 
 def complaints(
-    run: PytestRun, files: Iterable[Pristine], skipped_before: Collection[str] = ()
+    run: PytestRun, files: Iterable[str], skipped_before: Collection[str] = ()
 ) -> dict[str, str]:
     """Say for each test that does not pass why; the key is its node, or that of its whole file."""
-    endings = {result.node: result for result in run.results}
     found: dict[str, str] = {}
-    for file in files:
-        found.update(_results(file, endings, skipped_before))
-        found.update(_unheard(file, run, endings))
+    for path in files:
+        reading = run.seeds.get(path, SeedReading())
+        own = {result.node: result for result in run.results if file_of(result.node) == path}
+        found.update(_results(reading, own, skipped_before))
+        if path not in own:
+            found.update(_unheard(path, reading, run, own))
     return found
 
 
@@ -94,44 +87,34 @@ def run_faults(run: PytestRun) -> list[str]:
     return faults
 
 
-def proves_nothing(run: PytestRun, files: Iterable[Pristine]) -> bool:
+def proves_nothing(run: PytestRun, files: Collection[str]) -> bool:
     """Tell whether not one test of these files passed."""
-    held = tuple(files)
-    return not any(
-        result.ending == "passed" and file.owns(result.node)
-        for result in run.results
-        for file in held
-    )
+    passed = (result.node for result in run.results if result.ending == "passed")
+    return not any(file_of(node) in files for node in passed)
 
 
 def _results(
-    file: Pristine, endings: Mapping[str, NodeResult], skipped_before: Collection[str]
+    reading: SeedReading, own: Mapping[str, NodeResult], skipped_before: Collection[str]
 ) -> dict[str, str]:
-    found = {}
-    for node, result in endings.items():
-        if not file.owns(node) or result.ending == "passed":
-            continue
-        if result.is_red or not (node in skipped_before or file.excuses(result)):
-            found[node] = result.line()
-    return found
-
-
-def _unheard(file: Pristine, run: PytestRun, endings: Mapping[str, NodeResult]) -> dict[str, str]:
-    """Find tests that should have run and left no result."""
-    if file.path in endings:
-        return {}
-    if not file.tests and not any(file.owns(node) for node in endings):
-        return {file.path: f"{file.path}: holds no test"}
-    heard = {function_of(node) for node in endings if file.owns(node)}
-    found = {
-        f"{file.path}::{test}": f"{file.path}::{test}: did not run"
-        for test in file.tests
-        if test not in heard
+    return {
+        node: result.line()
+        for node, result in own.items()
+        if result.ending != "passed"
+        if result.is_red or not (node in skipped_before or reading.excuses(result))
     }
-    for node in run.deselected:
-        if file.owns(node):
-            found[node] = f"{node}: was deselected"
-    for node in run.collected:
-        if file.owns(node) and node not in endings:
-            found[node] = f"{node}: was collected, but never ran"
-    return found
+
+
+def _unheard(
+    path: str, reading: SeedReading, run: PytestRun, own: Mapping[str, NodeResult]
+) -> dict[str, str]:
+    """Find tests that should have run and left no result."""
+    if not reading.tests and not own:
+        return {path: f"{path}: holds no test"}
+    heard = {function_of(node) for node in own}
+    silent = [f"{path}::{test}" for test in reading.tests if test not in heard]
+    why = {
+        **dict.fromkeys(silent, "did not run"),
+        **dict.fromkeys(run.deselected, "was deselected"),
+        **dict.fromkeys(set(run.collected).difference(own), "was collected, but never ran"),
+    }
+    return {node: f"{node}: {said}" for node, said in why.items() if file_of(node) == path}

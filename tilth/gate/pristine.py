@@ -33,35 +33,12 @@ class SeedReading(Value):
     skip_lines: tuple[int, ...] = ()
     comments: Mapping[int, str] = {}
 
-
-class Pristine(Value):
-    """Hold the tests of one file as `function` or `Class::method`, and which may be skipped."""
-
-    path: str
-    tests: tuple[str, ...]
-    marked: frozenset[str] = frozenset()
-    skipping: Mapping[str, tuple[int, ...]] = {}
-
-    @classmethod
-    def of(cls, path: str, reading: SeedReading) -> Pristine:
-        return cls(
-            path=path,
-            tests=reading.tests,
-            marked=frozenset(reading.marked),
-            skipping=reading.skipping,
-        )
-
     def excuses(self, result: NodeResult) -> bool:
         """Tell whether a test was skipped, or expected to fail, by its own mark or line."""
         test = function_of(result.node)
-        if test in self.marked:
-            return True
         path, _, line = (result.place or "").rpartition(":")
-        return path == self.path and line.isdigit() and int(line) in self.skipping.get(test, ())
-
-    def owns(self, node: str) -> bool:
-        """Tell whether a pytest node id belongs to this file."""
-        return node == self.path or node.startswith(f"{self.path}::")
+        lines = map(str, self.skipping.get(test, ()))
+        return test in self.marked or (path == file_of(result.node) and line in lines)
 
 
 def read_here(content: bytes) -> SeedReading:
@@ -72,3 +49,8 @@ def read_here(content: bytes) -> SeedReading:
 def function_of(node: str) -> str:
     """Give `Class::method` of a node id such as `tests/test_a.py::Class::method[1]`."""
     return node.partition("::")[2].partition("[")[0]
+
+
+def file_of(node: str) -> str:
+    """Give the file of a node id, or of a function in it."""
+    return node.partition("::")[0]

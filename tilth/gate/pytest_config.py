@@ -1,8 +1,7 @@
 """The pytest configuration of a project, as far as the gate keeps it.
 
-pytest runs with the base's own configuration file. Of its `addopts` everything stays that shapes
-how a test runs; what selects tests, stops early, measures the whole suite or writes reports goes,
-because the gate names the files itself and needs all of their results.
+pytest runs with the base's own configuration file and its `addopts`; which of its options count
+is decided where they are parsed (`in_target/plugin.py`).
 
 Plugins that are installed in the target's interpreter are loaded as the user's own pytest would,
 except those that reorder, spread or decorate a run, and those that are slow to import and that
@@ -15,7 +14,6 @@ import posixpath
 import re
 import shlex
 from collections.abc import Callable, Iterable
-from itertools import pairwise
 from typing import Any
 
 from tilth.base.errors import BadText
@@ -43,47 +41,26 @@ _KEPT_OUT: dict[str, str | None] = {
     "xdist": "worker_id",
     "xdist.looponfail": None,
 }
-_CACHE = "cacheprovider"
-_DROPPED = re.compile(
-    r"""--(?:
-        exitfirst | maxfail | pdb | trace | debug | help | version | markers | fixtures | funcargs
-      | co | collect-?only | deselect | ignore | ignore-glob | pyargs
-      | lf | last-failed.* | lfnf | ff | failed-first | nf | new-first
-      | sw | sw-.* | stepwise.* | cache-.* | setup-only | setup-plan
-      | basetemp | rootdir | config-file | confcutdir | color | tb | durations.*
-      | junit-?xml | junit-prefix | pastebin | report-log
-      | cov.* | no-cov.* | randomly-.* | random-order.* | instafail | force-sugar
-      | numprocesses | maxprocesses | max-worker-restart | dist | tx | boxed | looponfail
-    )(?:=.*)?""",
-    re.VERBOSE | re.DOTALL,
-)
-_SELECTING = re.compile(r"--(?:deselect|ignore|ignore-glob)(?:=.*)?|--pyargs|-[km].*", re.DOTALL)
-_TAKES_VALUE = re.compile(r"--(?:deselect|ignore|ignore-glob)|-[km]")
-_DROPPED_LETTERS = ("-k", "-m", "-n", "-c", "-f", "-h", "-V")
-_OVERRULES = re.compile(r"(?:-o|--override-ini(?:=|$))(.*)", re.DOTALL)
-_CLUSTER = re.compile(r"-[vqslx]+")
 
 
 class PytestSetup(Value):
     """Hold the configuration file to name to pytest, and the words to put before the gate's own.
 
+    With `selects`, those choose which of the project's tests run.
     `search_path` are directories of the repository that pytest adds, its root as "".
     """
 
     config: str | None = None
-    content: bytes | None = None
     options: tuple[str, ...] = ()
+    selects: bool = False
     blocked: tuple[str, ...] = ()
     search_path: tuple[str, ...] = ()
 
     @property
     def adds_directories(self) -> bool:
         """Tell whether pytest makes modules of a directory of tests importable by their names."""
-        mode = ""
-        for word, following in pairwise((*self.options, "")):
-            name, _, value = word.partition("=")
-            mode = (value or following) if name == "--import-mode" else mode
-        return mode != "importlib"
+        modes = re.findall(r"--import-mode[= ](\S+)", " ".join(self.options))
+        return modes[-1:] != ["importlib"]
 
 
 def gate_setups(
@@ -112,16 +89,17 @@ def pytest_setup(
             table = None if content is None else _table(name, content)
             if table is not None:
                 blocked = _blocked([*named, _text(content)])
-                options = _kept(_words(table.get("addopts")), blocked, selects=selects)
-                said = {**table, **_overruled(options)}
+                options = _words(table.get("addopts"))
+                said = [word.partition("pythonpath=")[2] for word in options]
+                paths = [table.get("pythonpath"), *filter(None, said)][-1]
                 return PytestSetup(
                     config=directory + name,
-                    content=content,
-                    options=options,
+                    options=tuple(options),
+                    selects=selects,
                     blocked=blocked,
-                    search_path=_search_path(directory, _words(said.get("pythonpath"))),
+                    search_path=_search_path(directory, _words(paths)),
                 )
-    return PytestSetup(blocked=_blocked(named))
+    return PytestSetup(selects=selects, blocked=_blocked(named))
 
 
 def _table(name: str, content: bytes) -> dict[str, Any] | None:
@@ -160,53 +138,11 @@ def _words(value: Any) -> list[str]:
         return []
 
 
-def _overruled(options: tuple[str, ...]) -> dict[str, str]:
-    """Give what options say in the place of the configuration file."""
-    found = {}
-    for word, following in pairwise((*options, "")):
-        said = _OVERRULES.fullmatch(word)
-        if said:
-            name, _, value = (said[1] or following).partition("=")
-            found[name] = value
-    return found
-
-
 def _search_path(directory: str, words: list[str]) -> tuple[str, ...]:
     """Give the directories that pytest adds, which it reads from where its configuration stands."""
     paths = (posixpath.normpath(posixpath.join(directory, word)) for word in words)
     inside = (path for path in paths if path != ".." and not path.startswith(("/", "../")))
     return tuple("" if path == "." else path for path in inside)
-
-
-def _kept(words: list[str], blocked: tuple[str, ...], *, selects: bool) -> tuple[str, ...]:
-    kept: list[str] = []
-    rest = list(words)
-    while rest:
-        word = rest.pop(0)
-        if word == "-p" and rest:
-            word = f"-p{rest.pop(0).strip()}"
-        if selects and _SELECTING.fullmatch(word):
-            kept.append(word)
-            if _TAKES_VALUE.fullmatch(word) and rest:
-                kept.append(rest.pop(0))
-        elif _is_dropped(word, blocked):
-            takes_value = "=" not in word and not (len(word) > 2 and word[1] != "-")
-            if takes_value and rest and not rest[0].startswith("-"):
-                rest.pop(0)
-        elif _CLUSTER.fullmatch(word):
-            kept.extend([] if word.strip("-x") == "" else [word.replace("x", "")])
-        else:
-            kept.append(word)
-    return tuple(kept)
-
-
-def _is_dropped(word: str, blocked: tuple[str, ...]) -> bool:
-    if word.startswith("-p"):
-        plugin = word[2:].removeprefix("no:")
-        return plugin == _CACHE or plugin in blocked
-    if word.startswith("--"):
-        return _DROPPED.fullmatch(word) is not None
-    return word.startswith(_DROPPED_LETTERS)
 
 
 def _blocked(texts: Iterable[str]) -> tuple[str, ...]:

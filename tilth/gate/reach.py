@@ -1,6 +1,7 @@
-"""Reach: which files a file of Python imports, directly or through others, by their texts. Pure.
+"""Reach: how many imports lead from a file of Python to another, told from their texts. Pure.
 
-Told from import statements; what is imported as the code runs is not seen.
+A file is taken for one that an import names if the last name of its module is among the names of
+the import: too many files rather than too few. What is imported as the code runs is not seen.
 """
 
 from __future__ import annotations
@@ -20,75 +21,38 @@ class Reach:
     def __init__(self, files: Iterable[str], read: Callable[[str], bytes | None]) -> None:
         self._read = read
         self._imports: dict[str, frozenset[str]] = {}
-        # A module may be found from the root, from `src` or from a directory of tests.
-        self._by_name: dict[str, list[str]] = {}
-        for path in files:
-            if path.endswith(".py"):
-                self._by_name.setdefault(_last_name(path), []).append(path)
+        self._by_name: dict[str, list[PurePosixPath]] = {}
+        for path in (PurePosixPath(file) for file in files if file.endswith(".py")):
+            name = path.parent.name if path.name == "__init__.py" else path.stem
+            self._by_name.setdefault(name, []).append(path)
 
     def distance(self, start: str, targets: Collection[str]) -> int | None:
         """Say how many imports lead from a file to the nearest target; None if none does."""
-        seen, edge, steps = {start}, [start], 0
-        while edge:
-            if not seen.isdisjoint(targets):
-                return steps
+        seen, edge, steps = {start}, {start}, 0
+        while edge and seen.isdisjoint(targets):
             steps += 1
-            edge = [each for path in edge for each in self._imported(path) if each not in seen]
-            seen.update(edge)
-        return steps if not seen.isdisjoint(targets) else None
+            edge = {each for path in edge for each in self._imported(path)} - seen
+            seen |= edge
+        return None if seen.isdisjoint(targets) else steps
 
     def _imported(self, path: str) -> frozenset[str]:
         if path not in self._imports:
-            names = _names(path, self._read(path) or b"")
-            found = {one for name in names for one in self._files(name)}
-            self._imports[path] = frozenset(found | self._packages(path))
+            named = [one for name in self._names(path) for one in self._by_name.get(name, ())]
+            # What stands beside tests is run before them.
+            above = PurePosixPath(path).parents
+            named += [one for one in self._by_name.get("conftest", ()) if one.parent in above]
+            self._imports[path] = frozenset(map(str, named)) - {path}
         return self._imports[path]
 
-    def _packages(self, path: str) -> set[str]:
-        """Give what is run before a module: its packages, and conftest files beside tests."""
-        folders = [str(parent) for parent in PurePosixPath(path).parents]
-        beside = [*self._by_name.get("conftest", ()), *self._inits(folders)]
-        return {each for each in beside if str(PurePosixPath(each).parent) in folders} - {path}
-
-    def _inits(self, folders: list[str]) -> list[str]:
-        names = {PurePosixPath(folder).name for folder in folders}
-        return [
-            path
-            for name in names
-            for path in self._by_name.get(name, ())
-            if path.endswith("__init__.py")
-        ]
-
-    def _files(self, name: str) -> list[str]:
-        ends = (f"/{name.replace('.', '/')}.py", f"/{name.replace('.', '/')}/__init__.py")
-        last = name.rpartition(".")[2]
-        return [path for path in self._by_name.get(last, ()) if f"/{path}".endswith(ends)]
-
-
-def _last_name(path: str) -> str:
-    pure = PurePosixPath(path)
-    return pure.parent.name if pure.name == "__init__.py" else pure.stem
-
-
-def _names(path: str, content: bytes) -> set[str]:
-    """Give the dotted names of what a file imports, relative ones made whole."""
-    if len(content) > _MOST_BYTES:
-        return set()
-    try:
-        tree = parse_quietly(content)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return set()
-    found: set[str] = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            found.update(alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            above = PurePosixPath(path).parts[: -node.level] if node.level else ()
-            module = ".".join([*above, *([node.module] if node.module else [])])
-            found.update({module, *(f"{module}.{alias.name}" for alias in node.names)} - {""})
-    return {part for name in found for part in _with_packages(name)}
-
-
-def _with_packages(name: str) -> list[str]:
-    parts = name.split(".")
-    return [".".join(parts[: n + 1]) for n in range(len(parts))]
+    def _names(self, path: str) -> set[str]:
+        """Give every name in the imports of a file, and of the packages it stands in."""
+        content = self._read(path) or b""
+        try:
+            nodes = list(ast.walk(parse_quietly(content[:_MOST_BYTES])))
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return set()
+        imports = [node for node in nodes if isinstance(node, (ast.Import, ast.ImportFrom))]
+        named = [alias.name for node in imports for alias in node.names]
+        named += [node.module or "" for node in imports if isinstance(node, ast.ImportFrom)]
+        packages = PurePosixPath(path).parent.parts
+        return {part for name in named for part in name.split(".")}.union(packages)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from tilth.contract.prd import Task
@@ -10,7 +9,7 @@ from tilth.gate.challenged import more
 from tilth.gate.findings import Baseline, ValidatorReport
 from tilth.gate.overlay import Overlay, Seeds, Trees
 from tilth.gate.passing import PytestRun, complaints, proves_nothing, run_faults, unforgiven
-from tilth.gate.pristine import Pristine
+from tilth.gate.pristine import file_of
 from tilth.gate.pytest_config import PytestSetup, pytest_setup
 from tilth.gate.pytest_run import PytestEnd
 from tilth.gate.reports import no_report, report_of
@@ -58,15 +57,14 @@ class Judgement:
     def problems(self, run: PytestRun) -> list[str]:
         """Say what keeps the run from passing."""
         before = self.baseline
-        files = read_all(run, self.own)
-        own = complaints(run, files, before.skipped)
-        done = complaints(run, read_all(run, self.done), before.skipped)
+        own = complaints(run, self.own, before.skipped)
+        done = complaints(run, self.done, before.skipped)
         fresh = unforgiven(done, before.red_elsewhere)
         lines = [*run_faults(run), *own.values()]
         for node, why in done.items():
             since = "" if node in fresh else "; red before this one began, it must be mended too"
             lines.append(f"{why} (it belongs to a task that is done{since})")
-        if self.own and not own and proves_nothing(run, files):
+        if self.own and not own and proves_nothing(run, self.own):
             lines.append("not one test of this task passed: nothing is proven")
         return lines
 
@@ -80,11 +78,6 @@ class Judgement:
         parts = [*problems[:_MOST_LINES], *more(problems, _MOST_LINES)]
         output = "\n".join([*parts, "", finished.output]) if parts else finished.output
         return report_of(PYTEST, not problems, finished, output, run.counts())
-
-
-def read_all(run: PytestRun, paths: Iterable[str]) -> tuple[Pristine, ...]:
-    """Give seed tests as the interpreter that ran them has read them."""
-    return tuple(run.pristine(path) for path in paths)
 
 
 def base_report(end: PytestEnd, seeds: Seeds, timeout_s: float) -> ValidatorReport | None:
@@ -102,9 +95,8 @@ def baseline_of(
     violations: dict[str, int],
 ) -> Baseline:
     """Gather what is true of the base."""
-    files = [Pristine(path=path, tests=()) for path in seeds.own]
     results = run.results if run else ()
-    own = tuple(r for r in results if any(file.owns(r.node) for file in files))
+    own = tuple(result for result in results if file_of(result.node) in seeds.own)
     return Baseline(
         report=report,
         results=own,

@@ -19,7 +19,7 @@ from tilth.gate.export import Runtime, open_export
 from tilth.gate.findings import ValidatorReport
 from tilth.gate.overlay import Overlay
 from tilth.gate.passing import PytestRun, run_faults, unforgiven
-from tilth.gate.pristine import function_of
+from tilth.gate.pristine import file_of, function_of
 from tilth.gate.pytest_run import PytestEnd, run_pytest
 from tilth.gate.reports import NO_PROCESS, no_report, report_of
 from tilth.gate.seed_proof import Proof
@@ -142,11 +142,6 @@ def kept_report(known: SuiteRecord, first: SuiteRecord) -> ValidatorReport:
     said = "\n".join(red) or "none is red that was not so when the session began"
     output = f"known from the run on this very tree: {said}"
     return _with(report_of(SUITE, not red, output=output), known)
-
-
-def file_of(node: str) -> str:
-    """Give the file of a node id, or of a function in it."""
-    return node.partition("::")[0]
 
 
 def _overlay(proof: Proof, tree: str) -> Overlay:

@@ -15,7 +15,7 @@ from tilth.gate.export import Runtime, open_export
 from tilth.gate.findings import NodeResult
 from tilth.gate.overlay import Overlay
 from tilth.gate.passing import PytestRun, run_faults
-from tilth.gate.pristine import Pristine, SeedReading, function_of
+from tilth.gate.pristine import SeedReading, file_of, function_of
 from tilth.gate.pytest_config import pytest_setup
 from tilth.gate.pytest_run import PytestEnd, run_pytest
 from tilth.gate.seed_files import read_seeds
@@ -91,7 +91,7 @@ class Prover:
             text_faults = find_slips(export, tuple(files), self.timeout_s)
             alone = {path: self._run({path: content}) for path, content in files.items()}
             proofs = {
-                path: self._judge(self._pristine(path, end), end, known, text_faults.get(path, []))
+                path: self._judge(path, end, known, text_faults.get(path, []))
                 for path, end in alone.items()
             }
         return self._together(files, alone, proofs)
@@ -109,16 +109,13 @@ class Prover:
         with open_export(self.runtime, self.base, Overlay(places=files)) as export:
             return run_pytest(export, tuple(files), setup, self.timeout_s)
 
-    def _pristine(self, path: str, end: PytestEnd) -> Pristine:
-        return end.run.pristine(path) if end.run else Pristine(path=path, tests=())
-
     def _judge(
-        self, pristine: Pristine, end: PytestEnd, known: KnownNames, text_faults: list[str]
+        self, path: str, end: PytestEnd, known: KnownNames, text_faults: list[str]
     ) -> FileProof:
-        found = _findings(pristine, end, known, self.timeout_s)
-        count = len(pristine.tests)
+        tests = end.run.seeds[path].tests if end.run else ()
+        found = _findings(path, tests, end, known, self.timeout_s)
         problems = (*text_faults, *found.problems)
-        return found.model_copy(update={"tests": count, "problems": problems})
+        return found.model_copy(update={"tests": len(tests), "problems": problems})
 
     def _together(
         self,
@@ -143,8 +140,9 @@ class Prover:
         return proofs
 
 
-def _findings(pristine: Pristine, end: PytestEnd, known: KnownNames, timeout_s: float) -> FileProof:
-    path = pristine.path
+def _findings(
+    path: str, tests: tuple[str, ...], end: PytestEnd, known: KnownNames, timeout_s: float
+) -> FileProof:
     bad = FileProof(path=path, tests=0, collects=False, red=False)
     if end.run is None:
         if end.finished.timed_out:
@@ -155,11 +153,11 @@ def _findings(pristine: Pristine, end: PytestEnd, known: KnownNames, timeout_s: 
             why = f"ended the test process (exit code {end.finished.exit_code}) before its report"
         return bad.model_copy(update={"problems": (f"{path}: {why}",)})
     faults = run_faults(end.run) if end.run.status not in (2, 5) else []
-    results = [result for result in end.run.results if pristine.owns(result.node)]
+    results = [result for result in end.run.results if file_of(result.node) == path]
     problems = [line for result in results if (line := _result_problem(result, known))]
     collected = not any(result.node == path for result in results)
     if collected:
-        problems += _unheard(pristine, results)
+        problems += _unheard(path, tests, results)
     if faults and not problems:
         problems = [f"{path}: {line}{_said(end)}" for line in faults]
     red = bool(results) and all(result.is_red for result in results) and not problems
@@ -177,9 +175,9 @@ def _result_problem(result: NodeResult, known: KnownNames) -> str | None:
     return None if why is None else f"{result.node}: {why}{place}"
 
 
-def _unheard(pristine: Pristine, results: Iterable[NodeResult]) -> list[str]:
+def _unheard(path: str, tests: tuple[str, ...], results: Iterable[NodeResult]) -> list[str]:
     heard = {function_of(result.node) for result in results}
-    return [f"{pristine.path}::{test}: did not run" for test in pristine.tests if test not in heard]
+    return [f"{path}::{test}: did not run" for test in tests if test not in heard]
 
 
 def _said(end: PytestEnd) -> str:
@@ -194,8 +192,7 @@ def _same(path: str, alone: PytestRun, together: PytestRun | None) -> bool:
 
 
 def _endings(path: str, run: PytestRun) -> dict[str, tuple[str, str | None]]:
-    owner = Pristine(path=path, tests=())
-    return {r.node: (r.ending, r.error) for r in run.results if owner.owns(r.node)}
+    return {r.node: (r.ending, r.error) for r in run.results if file_of(r.node) == path}
 
 
 def prove(

@@ -74,6 +74,7 @@ class ChallengeMade(Payload):
     runs: tuple[ChallengeRun, ...] = ()
     noticed: tuple[str, ...] = ()
     unnoticed: tuple[str, ...] = ()
+    coarse: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
     refused: tuple[str, ...] = ()
     duration_ms: int = 0

@@ -18,7 +18,7 @@ from tilth.config.project import SEED_RUN
 from tilth.contract.outcomes import FailReason
 from tilth.contract.prd import Plan
 from tilth.contract.verdict import Proof
-from tilth.log.events import Judging, SessionStart
+from tilth.log.events import ChallengeMade, Judging, SessionStart
 from tilth.log.state import SessionState
 from tilth.log.task_state import TaskOutcome, TaskState
 from tilth.show.endings import TaskEnding, ending_of
@@ -240,10 +240,12 @@ def _of_the_verdicts(task: TaskState) -> Iterator[_Found]:
     if task.contradicted:
         said = "the verdict accepts, and asks for a change all the same"
         yield _Found(Ground.CONTRADICTED, said)
-    blind = _proving_nothing(task)
-    if blind:
-        said = f"{counted(len(blind), 'acceptance test')} that proves nothing: {', '.join(blind)}"
-        yield _Found(Ground.UNNOTICED, said, len(blind))
+    made = _challenged(task)
+    if made and (found := (*made.unnoticed, *made.coarse)):
+        said = (
+            f"{counted(len(found), 'acceptance test')} that notices too little: {', '.join(found)}"
+        )
+        yield _Found(Ground.UNNOTICED, said, len(found))
     survived = survivors(task)
     if survived:
         said = f"{counted(len(survived), 'mutant')} no test noticed: {', '.join(survived)}"
@@ -278,10 +280,10 @@ def _last_objection(task: TaskState, before: str) -> str:
     return f"{before}{rejections[-1].concern}" if rejections else ""
 
 
-def _proving_nothing(task: TaskState) -> tuple[str, ...]:
-    """Name the acceptance tests that stayed green whatever of their expectations was false."""
+def _challenged(task: TaskState) -> ChallengeMade | None:
+    """Give the last challenge of a task's acceptance tests."""
     made = [each for each in task.challenges if each.validator == SEED_RUN]
-    return made[-1].unnoticed if made else ()
+    return made[-1] if made else None
 
 
 def survivors(task: TaskState) -> tuple[str, ...]:

@@ -67,7 +67,8 @@ def challenge_made(made: ev.ChallengeMade, now: Progress) -> Iterator[Note]:
     text = f"{made.validator}: {noticed} turned red when what they expect was made false"
     rest = "some left out" if made.left_out else ""
     blind = tuple(f"proves nothing: {item}" for item in made.unnoticed[:_SHOWN_SURVIVORS])
-    yield Note("challenge", figures.joined((text, rest, took)), Tone.QUIET, "", blind)
+    small = tuple(one_line(item, 160) for item in made.coarse[:_SHOWN_SURVIVORS])
+    yield Note("challenge", figures.joined((text, rest, took)), Tone.QUIET, "", (*blind, *small))
 
 
 LINES = (evaluator_tool, probe_run, probe_failed, mutants_tried, challenge_made)

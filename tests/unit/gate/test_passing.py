@@ -9,7 +9,7 @@ import pytest
 from tilth.base.errors import UserError
 from tilth.gate.findings import NodeResult
 from tilth.gate.passing import PytestRun, complaints, proves_nothing, run_faults, unforgiven
-from tilth.gate.pristine import Pristine, read_here
+from tilth.gate.pristine import SeedReading, read_here
 from tilth.gate.ruff import Violation, new_since, violations
 
 PATH = "tests/test_t001_a.py"
@@ -57,12 +57,8 @@ class Mixin:
 """
 
 
-def pristine(content: bytes) -> Pristine:
-    return Pristine.of(PATH, read_here(content))
-
-
 def test_the_tests_of_a_file_are_read_from_its_syntax() -> None:
-    held = pristine(SOURCE.encode())
+    held = read_here(SOURCE.encode())
     assert held.tests == (
         "test_plain",
         "test_async",
@@ -74,7 +70,7 @@ def test_the_tests_of_a_file_are_read_from_its_syntax() -> None:
         "Cases::test_case",
     )
     marked = {"test_marked", "test_param", "TestMarked::test_method", "Cases::test_case"}
-    assert held.marked == marked
+    assert set(held.marked) == marked
     assert {test for test, lines in held.skipping.items() if lines} == {"test_inside"}
 
 
@@ -102,64 +98,64 @@ def test_a_skip_is_excused_by_the_mark_or_the_line_of_that_very_test(
 ) -> None:
     place = f"{PATH}:{line}"
     result = NodeResult(node=f"{PATH}::test_{test}", ending="skipped", place=place)
-    assert pristine(OWN.encode()).excuses(result) is bool(excused)
+    assert read_here(OWN.encode()).excuses(result) is bool(excused)
     elsewhere = result.model_copy(update={"place": f"calc.py:{line}"})
-    assert pristine(OWN.encode()).excuses(elsewhere) is (test == "c")
+    assert read_here(OWN.encode()).excuses(elsewhere) is (test == "c")
 
 
 def test_a_mark_for_the_whole_file_is_that_of_each_test() -> None:
     top = "pytestmark = pytest.mark.skipif(True, reason='')\ndef test_a(): ...\n"
-    assert pristine(top.encode()).marked == {"test_a"}
+    assert read_here(top.encode()).marked == ("test_a",)
 
 
 def test_a_file_that_does_not_parse_holds_no_test() -> None:
-    assert pristine(b"def test_a(:\n").tests == ()
+    assert read_here(b"def test_a(:\n").tests == ()
 
 
-FILE = pristine(
+FILE = read_here(
     b"import pytest\ndef test_a(): ...\ndef test_b(): ...\n@pytest.mark.skip\ndef test_c(): ...\n",
 )
 
 
-def ran(**endings: str) -> PytestRun:
-    """Make a run in which the named tests ended so."""
+def ran(held: SeedReading = FILE, /, **endings: str) -> PytestRun:
+    """Make a run of such a file in which the named tests ended so."""
     results = [NodeResult(node=f"{PATH}::{n}", ending=e) for n, e in endings.items()]
     red = any(result.is_red for result in results)
     nodes = tuple(result.node for result in results)
-    return PytestRun(status=int(red), collected=nodes, results=tuple(results))
+    return PytestRun(status=int(red), collected=nodes, results=tuple(results), seeds={PATH: held})
 
 
 def test_a_run_in_which_all_is_well_has_no_complaint() -> None:
     run = ran(test_a="passed", test_b="passed", test_c="skipped")
-    assert complaints(run, [FILE]) == {}
+    assert complaints(run, [PATH]) == {}
     assert run_faults(run) == []
-    assert not proves_nothing(run, [FILE])
+    assert not proves_nothing(run, [PATH])
 
 
 @pytest.mark.parametrize("ending", ["failed", "error", "skipped", "xfailed"])
 def test_a_test_that_did_anything_but_pass_is_complained_of(ending: str) -> None:
     run = ran(test_a="passed", test_b=ending, test_c="passed")
-    assert complaints(run, [FILE]) == {f"{PATH}::test_b": f"{PATH}::test_b: {ending}"}
+    assert complaints(run, [PATH]) == {f"{PATH}::test_b": f"{PATH}::test_b: {ending}"}
 
 
 def test_a_test_that_left_no_result_is_complained_of() -> None:
     run = ran(test_a="passed", test_c="passed")
-    assert complaints(run, [FILE])[f"{PATH}::test_b"].endswith("did not run")
+    assert complaints(run, [PATH])[f"{PATH}::test_b"].endswith("did not run")
     away = run.model_copy(update={"deselected": (f"{PATH}::test_b",)})
-    assert complaints(away, [FILE])[f"{PATH}::test_b"].endswith("was deselected")
+    assert complaints(away, [PATH])[f"{PATH}::test_b"].endswith("was deselected")
     never = run.model_copy(update={"collected": (*run.collected, f"{PATH}::test_a[2]")})
-    assert complaints(never, [FILE])[f"{PATH}::test_a[2]"].endswith("never ran")
+    assert complaints(never, [PATH])[f"{PATH}::test_a[2]"].endswith("never ran")
 
 
 def test_a_test_that_was_skipped_on_the_base_too_is_excused() -> None:
     run = ran(test_a="passed", test_b="skipped", test_c="passed")
-    assert complaints(run, [FILE], {f"{PATH}::test_b"}) == {}
+    assert complaints(run, [PATH], {f"{PATH}::test_b"}) == {}
 
 
 def test_parameters_count_for_their_function() -> None:
     results = [NodeResult(node=f"{PATH}::test_{n}", ending="passed") for n in ("a[1]", "b[x::y]")]
-    run = PytestRun(status=0, results=tuple(results))
-    assert list(complaints(run, [FILE])) == [f"{PATH}::test_c"]
+    run = PytestRun(status=0, results=tuple(results), seeds={PATH: FILE})
+    assert list(complaints(run, [PATH])) == [f"{PATH}::test_c"]
 
 
 @pytest.mark.parametrize(
@@ -171,7 +167,7 @@ def test_what_was_red_before_is_forgiven(red: str) -> None:
 
 
 def test_a_run_where_everything_was_skipped_proves_nothing() -> None:
-    assert proves_nothing(ran(test_c="skipped"), [FILE])
+    assert proves_nothing(ran(test_c="skipped"), [PATH])
 
 
 @pytest.mark.parametrize(
@@ -205,8 +201,9 @@ def test_results_are_counted_by_kind() -> None:
 
 def test_a_whole_file_may_be_skipped_only_where_it_was_so_on_the_base() -> None:
     run = PytestRun(status=0, results=(NodeResult(node=PATH, ending="skipped"),))
-    assert complaints(run, [FILE], {PATH}) == {}
-    assert list(complaints(run, [FILE])) == [PATH]
+    run = run.model_copy(update={"seeds": {PATH: FILE}})
+    assert complaints(run, [PATH], {PATH}) == {}
+    assert list(complaints(run, [PATH])) == [PATH]
 
 
 def found(path: str, code: str, message: str, row: int = 1) -> Violation:
@@ -229,10 +226,10 @@ def test_a_violation_moves_with_a_renamed_file_only() -> None:
 
 
 def test_a_file_without_any_test_is_complained_of_unless_something_of_it_ran() -> None:
-    empty = pristine(b"x = 1\n")
-    assert complaints(ran(), [empty]) == {PATH: f"{PATH}: holds no test"}
-    assert complaints(ran(test_made="passed"), [empty]) == {}
-    assert f"{PATH}::test_a" in complaints(ran(), [FILE])
+    empty = read_here(b"x = 1\n")
+    assert complaints(ran(empty), [PATH]) == {PATH: f"{PATH}: holds no test"}
+    assert complaints(ran(empty, test_made="passed"), [PATH]) == {}
+    assert f"{PATH}::test_a" in complaints(ran(), [PATH])
 
 
 def test_ruffs_report_is_read_with_syntax_errors_and_without_places() -> None:

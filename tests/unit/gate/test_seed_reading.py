@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tilth.gate.findings import NodeResult
-from tilth.gate.passing import PytestRun
-from tilth.gate.pristine import Pristine, SeedReading, function_of, read_here
+from tilth.gate.passing import PytestRun, complaints
+from tilth.gate.pristine import SeedReading, file_of, function_of, read_here
 
 
 @pytest.mark.parametrize(
@@ -56,16 +56,14 @@ def test_a_file_that_cannot_be_read_holds_nothing_and_excuses_nothing(text: byte
 
 
 def test_a_file_nobody_read_excuses_nothing() -> None:
-    nothing = Pristine(path="tests/a.py", tests=())
-    assert PytestRun(status=0).pristine("tests/a.py") == nothing
-    assert Pristine.of("tests/a.py", SeedReading()) == nothing
-    assert not nothing.excuses(NodeResult(node="tests/a.py::test_a", ending="skipped"))
+    result = NodeResult(node="tests/a.py::test_a", ending="skipped", place="tests/a.py:1")
+    assert not SeedReading().excuses(result)
+    run = PytestRun(status=0, results=(result,))
+    assert complaints(run, ["tests/a.py"]) == {result.node: f"{result.node}: skipped"}
 
 
 def test_a_node_belongs_to_its_file_and_function() -> None:
-    held = Pristine(path="tests/a.py", tests=())
-    assert held.owns("tests/a.py")
-    assert held.owns("tests/a.py::T::test_x[1]")
-    assert not held.owns("tests/a.pyc::test_x")
-    assert not held.owns("tests/a.py_more")
+    assert file_of("tests/a.py") == "tests/a.py"
+    assert file_of("tests/a.py::T::test_x[1]") == "tests/a.py"
+    assert file_of("tests/a.pyc::test_x") == "tests/a.pyc"
     assert function_of("tests/a.py::T::test_x[a::b]") == "T::test_x"

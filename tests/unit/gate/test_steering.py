@@ -84,36 +84,6 @@ def test_a_file_that_cannot_be_read_says_so(name: str, content: bytes) -> None:
         mended(name, None, content)
 
 
-def options(addopts: str) -> tuple[str, ...]:
-    """Give what is kept of a line of options."""
-    files = {"pytest.ini": f"[pytest]\naddopts = {addopts}\n".encode()}
-    return pytest_setup(files.get, []).options
-
-
-@pytest.mark.parametrize(
-    ("addopts", "kept"),
-    [
-        ("-q --strict-markers", ("-q", "--strict-markers")),
-        ("-xvs", ("-vs",)),
-        ("-x", ()),
-        ("-k 'a or b' -m 'not slow' -q", ("-q",)),
-        ("-knothing -n4 -n auto --dist loadfile", ()),
-        ("--cov --cov-report=xml --cov=pkg --cov-fail-under 90 -q", ("-q",)),
-        ("--maxfail=1 --lf --deselect tests/a.py --ignore=x -W error", ("-W", "error")),
-        ("-p no:cacheprovider -p plugin -pno:randomly -p xdist", ("-pplugin",)),
-        ("--import-mode=importlib --ds=a.settings", ("--import-mode=importlib", "--ds=a.settings")),
-        ("--collect-only --co --color=yes --tb long", ()),
-        ("--reruns 2", ("--reruns", "2")),
-        ("-n4 kept", ("kept",)),
-        ("-kx kept", ("kept",)),
-        ("--cov=pkg kept", ("kept",)),
-        ("--cov pkg kept", ("kept",)),
-    ],
-)
-def test_options_that_select_or_measure_are_left_out(addopts: str, kept: tuple[str, ...]) -> None:
-    assert options(addopts) == kept
-
-
 def test_pytest_is_told_the_configuration_it_would_have_found_itself() -> None:
     files = {
         "pyproject.toml": b'[project]\nname = "x"\n',
@@ -125,7 +95,7 @@ def test_pytest_is_told_the_configuration_it_would_have_found_itself() -> None:
     assert pytest_setup(files.get, []).config == "tox.ini"
     files["pyproject.toml"] = b'[tool.pytest.ini_options]\naddopts = ["-v", "-x"]\n'
     assert pytest_setup(files.get, []).config == "pyproject.toml"
-    assert pytest_setup(files.get, []).options == ("-v",)
+    assert pytest_setup(files.get, []).options == ("-v", "-x")
     files["tests/pytest.ini"] = b""
     assert pytest_setup(files.get, []).config == "tests/pytest.ini"
 
@@ -180,12 +150,6 @@ def test_a_plugin_that_reorders_spreads_or_decorates_is_kept_out() -> None:
     )
     unnamed = set(pytest_setup({}.get, []).blocked)
     assert {"anyio", "ddtrace", "langsmith_plugin", "pytest_cov", "xdist"} <= unnamed
-
-
-def test_options_that_select_stay_for_the_projects_own_tests() -> None:
-    files = {"pytest.ini": b"[pytest]\naddopts = -k slow -m 'not db' --ignore=a --pyargs -x -q\n"}
-    kept = pytest_setup(files.get, [], selects=True).options
-    assert kept == ("-k", "slow", "-m", "not db", "--ignore=a", "--pyargs", "-q")
 
 
 def test_a_configuration_that_says_a_thing_twice_is_read() -> None:

@@ -105,7 +105,7 @@ def test_a_task_nothing_speaks_against_has_no_doubt() -> None:
         (Ground.BY_PERSON, 1, [SAMPLES["task_force_accepted"], done(below_bar=True), ACCEPTED]),
         (Ground.SECOND_OPINION, 1, [case(), DONE, SAMPLES["second_opinion"]]),
         (Ground.MUTANT, 1, [mutants("a.py:1 x > 0 → x >= 0"), DONE]),
-        (Ground.UNNOTICED, 1, [SAMPLES["challenge"], DONE]),
+        (Ground.UNNOTICED, 2, [SAMPLES["challenge"], DONE]),
         (Ground.CONTRADICTED, 1, [*torn(), verdict(), DONE]),
         (Ground.CUT_DIFF, 1, [*reviewed("a.txt (+9 -0), in part", "b.py (+1 -0)"), DONE]),
         (Ground.LOW_SCORE, 3, [done(score=61)]),

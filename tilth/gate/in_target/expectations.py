@@ -2,38 +2,25 @@
 
 An expectation is the expected side of an assertion, the exception that is expected, or, where there
 is none of these, the truth of the condition. In the rewritten text each goes through a table that
-whoever starts the run hands in, so that true and false runs read the same. Literals that it may be
-made of are handed in too, and stand nowhere in the text. Lines keep their numbers. Imports and runs
-nothing of the files.
+whoever starts the run hands in, so that true and false runs read the same. All other literals that
+tell something are handed in too, for any of them may be what is expected, and stand nowhere in the
+text. Lines keep their numbers. Imports and runs nothing of the files.
 """
 
 from __future__ import annotations
 
 import ast
-import base64
-import json
-import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from .expected import TABLE
-from .seen_names import behind, leaves
-from .test_source import (
-    FUNCTIONS,
-    TestSource,
-    end_of,
-    is_literal,
-    name_of,
-    names_in,
-    replacing,
-    start_of,
-    wrapping,
-)
+from .near_sites import ModuleNames, NearSites
+from .test_source import TestSource, is_literal, name_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from .test_source import Edit, Function
+    Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 _UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError, LookupError)
 # How a side of a comparison is made false; what denies has none that would make it false.
@@ -44,16 +31,13 @@ _CALLED = {
     **dict.fromkeys(("equal", "equals", "is"), "value"),
     **dict.fromkeys(("in", "less", "lessequal", "greater", "greaterequal"), "unlike"),
 }
+# Fields of a node that stay as they are: what is no expression there, or is not computed.
+_STAYS = ("annotation", "returns", "pattern")
 
 
-def main() -> None:
-    """Read the files that one JSON document holds, and write what they expect to another."""
-    asked, answered = sys.argv[1:]
-    with open(asked, encoding="utf-8") as file:
-        files = json.load(file)
-    found = read({path: base64.b64decode(text) for path, text in files.items()})
-    with open(answered, "w", encoding="utf-8") as file:
-        json.dump(found, file)
+def answer(files: dict[str, str]) -> dict[str, Any]:
+    """Say what the tests of files expect; a character of their texts stands for a byte."""
+    return read({path: text.encode("latin-1") for path, text in files.items()})
 
 
 def read(files: dict[str, bytes]) -> dict[str, Any]:
@@ -61,48 +45,79 @@ def read(files: dict[str, bytes]) -> dict[str, Any]:
 
     A file that cannot be read or rewritten is left out.
     """
-    finders = list(_finders(files))
-    names = {name for finder in finders for node in finder.expected for name in names_in(node)}
-    trees = [finder.source.tree for finder in finders]
+    sources = {}
+    for path, content in sorted(files.items()):
+        with suppress(*_UNREADABLE):
+            sources[path] = TestSource(content)
+    defined = {name for source in sources.values() for name in source.defined}
     texts: dict[str, str] = {}
     literals: list[str] = []
     functions: dict[str, dict[str, Any]] = {}
-    for finder, values in zip(finders, behind(trees, names)):  # noqa: B905 (Python 3.8)
-        path = finder.source.path
+    for path, source in sources.items():
         with suppress(*_UNREADABLE):
-            own = _Rewriting(finder, [*finder.expected, *values], len(literals))
-            texts[path] = base64.b64encode(own.text()).decode()
-            literals += own.literals
-            for name, (node, marks) in finder.source.functions.items():
-                functions[f"{path}::{name}"] = own.of(node, marks)
+            found = _Rewriting(source, defined, len(literals))
+            texts[path] = source.rewritten().decode("latin-1")
+            literals += found.literals
+            for name, has in found.functions.items():
+                functions[f"{path}::{name}"] = {**has, "more": has["more"] or not has["sites"]}
     return {"texts": texts, "literals": literals, "functions": functions}
 
 
-def _finders(files: dict[str, bytes]) -> Iterator[_Finder]:
-    sources = []
-    for path, content in sorted(files.items()):
-        with suppress(*_UNREADABLE):
-            sources.append(TestSource(path, content))
-    defined = {name for source in sources for name in source.defined}
-    for source in sources:
-        with suppress(*_UNREADABLE):
-            yield _Finder(source, defined)
+class _Rewriting(ast.NodeVisitor):
+    """Find the expectations of a file and look each up; its literals are numbered from a first on.
 
-
-class _Finder(ast.NodeVisitor):
-    """Find the expectations of a file: literals that are compared, and by its kind what to wrap.
-
-    `expected` are all expressions that say what is expected; `defined` are the functions of the
-    files that are read, whose own assertions are found where they stand.
+    `defined` are the functions of the files that are read, whose own assertions are found where
+    they stand. `functions` say of each the literals it expects, plain ones, and whether it
+    expects more.
     """
 
-    def __init__(self, source: TestSource, defined: set[str]) -> None:
-        self.source = source
-        self.expected: list[ast.expr] = []
-        self.literals: list[ast.expr] = []
-        self.wrapped: dict[ast.expr, str] = {}
+    def __init__(self, source: TestSource, defined: set[str], first: int) -> None:
+        self.literals: list[str] = []
+        self.functions: dict[str, dict[str, Any]] = {}
+        self._source = source
         self._defined = defined
+        self._first = first
+        self._seen: set[ast.expr] = set()
+        self._own: set[ast.expr] = set()
+        # Where it is: the class, with the marks on it, and the function that is no part of another.
+        self._above = ""
+        self._marks: list[ast.expr] = []
+        self._function: dict[str, Any] | None = None
+        self._plain: list[ast.expr] = []
+        self._outer: list[tuple[dict[str, Any], Function]] = []
+        # Where each part of a literal stands: its number, and the way to it.
+        self._places: dict[ast.expr, tuple[int, list[int]]] = {}
         self.visit(source.tree)
+        for node in _leaves(source.tree):
+            if node not in self._own:
+                self._look_up(node, "[{}]")
+        names = ModuleNames(source.tree)
+        for has, function in self._outer:
+            sites = NearSites(function, names)
+            has["near"] = self._placed(sites.alone())
+            has["rows"] = [self._placed(row) for row in sites.rows()]
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> None:
+        around = self._above, self._marks
+        if self._function is None:
+            self._above += f"{node.name}::"
+            self._marks = [*self._marks, *node.decorator_list]
+        self.generic_visit(node)
+        self._above, self._marks = around
+
+    def visit_FunctionDef(self, node: Function) -> None:
+        is_outer = self._function is None
+        if is_outer:
+            self._function = {"sites": [], "plain": [], "more": False}
+            self.functions[self._above + node.name] = self._function
+            self._outer.append((self._function, node))
+            is_pytests = all(map(_is_pytests, [*self._marks, *node.decorator_list]))
+            self._plain = _plain(node) if is_pytests else []
+        self.generic_visit(node)
+        if is_outer:
+            self._function = None
+
+    visit_AsyncFunctionDef = visit_FunctionDef  # noqa: N815 (so called by ast)
 
     def visit_Assert(self, node: ast.Assert) -> None:
         self._condition(node.test)
@@ -120,13 +135,10 @@ class _Finder(ast.NodeVisitor):
 
     def visit_Call(self, call: ast.Call) -> None:
         name = name_of(call).lower().replace("_", "")
-        errors = [
-            *call.args[:1],
-            *(w.value for w in call.keywords if w.arg == "expected_exception"),
-        ]
+        words = (word.value for word in call.keywords if word.arg == "expected_exception")
+        errors = [*call.args[:1], *words]
         if errors and ("raises" in name or "warns" in name):
             self._wrap(errors[0], "error")
-            self.expected += [*call.args[1:], *(word.value for word in call.keywords)]
         elif name.startswith("assert") and name_of(call) not in {*self._defined, "AssertionError"}:
             self._assertion(call, name[len("assert") :])
         else:
@@ -141,7 +153,6 @@ class _Finder(ast.NodeVisitor):
             self._condition(call.args[0])
         else:
             self._wrap(call.func, "call")
-            self.expected += [*call.args, *(word.value for word in call.keywords)]
 
     def _condition(self, test: ast.expr) -> None:
         if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
@@ -164,61 +175,41 @@ class _Finder(ast.NodeVisitor):
             # Its tolerance is part of what is compared.
             node = node.args[0]
         node = node.value if isinstance(node, ast.Starred) else node
-        self.expected.append(node)
+        if node in self._seen or isinstance(node, (ast.Yield, ast.YieldFrom)):
+            return
+        self._seen.add(node)
+        has = self._function or {"sites": [], "plain": []}
         if kind == "value" and is_literal(node):
-            self.literals.append(node)
-        elif not isinstance(node, (ast.Yield, ast.YieldFrom)):
-            self.wrapped.setdefault(node, kind)
+            self._own.add(node)
+            number = self._look_up(node, ".own({})")
+            has["sites"].append(number)
+            has["plain"] += [number] if node in self._plain else []
+        else:
+            has["more"] = True
+            self._source.wrap(node, TABLE + (".call(" if kind == "call" else f'.of("{kind}", '))
+
+    def _look_up(self, node: ast.expr, how: str) -> int:
+        """Let a literal be looked up, and give its number."""
+        number = self._first + len(self.literals)
+        self.literals.append(repr(ast.literal_eval(node)))
+        self._source.replace(node, TABLE + how.format(number))
+        self._place(node, number, [])
+        return number
+
+    def _place(self, node: ast.expr, number: int, way: list[int]) -> None:
+        self._places[node] = number, way
+        parts = getattr(node, "elts", None) or getattr(node, "values", [])
+        for turn, part in enumerate([] if isinstance(node, ast.Set) else parts):
+            self._place(part, number, [*way, turn])
+
+    def _placed(self, nodes: list[ast.expr]) -> list[tuple[int, list[int]]]:
+        return [self._places[node] for node in nodes if node in self._places]
 
 
 def _fails(statement: ast.stmt) -> bool:
     if isinstance(statement, ast.Raise) and statement.exc is not None:
         return name_of(statement.exc) == "AssertionError"
     return isinstance(statement, ast.Expr) and name_of(statement.value) == "fail"
-
-
-class _Rewriting:
-    """Hold what a file becomes: its literals are numbered from a first one on."""
-
-    def __init__(self, finder: _Finder, seen: list[ast.expr], first: int) -> None:
-        self._finder = finder
-        self._first = first
-        hidden = [leaf for node in seen for leaf in leaves(node)]
-        self._own = set(finder.literals)
-        self._nodes = [*dict.fromkeys([*finder.literals, *hidden])]
-        self.literals = [repr(ast.literal_eval(node)) for node in self._nodes]
-
-    def text(self) -> bytes:
-        """Give the file with every expectation looked up."""
-        edits: list[Edit] = []
-        for number, node in enumerate(self._nodes, self._first):
-            look = f".own({number})" if node in self._own else f"[{number}]"
-            edits += replacing(node, TABLE + look)
-        for node, kind in self._finder.wrapped.items():
-            look = f"{TABLE}.call(" if kind == "call" else f'{TABLE}.of("{kind}", '
-            edits += wrapping(node, look)
-        return self._finder.source.rewritten(edits)
-
-    def of(self, function: Function, marks: list[ast.expr]) -> dict[str, Any]:
-        """Give the literals a function expects, plain ones, and whether there is more."""
-        numbers = {
-            n: i for i, n in enumerate(self._nodes, self._first) if n in self._finder.literals
-        }
-        own = {node: number for node, number in numbers.items() if _is_in(function, node)}
-        plain = _plain(function) if all(map(_is_pytests, marks)) else []
-        more = not own or any(_is_in(function, node) for node in self._finder.wrapped)
-        return {
-            "sites": list(own.values()),
-            "plain": [own[node] for node in plain if node in own],
-            "more": more,
-        }
-
-
-def _is_in(function: Function, node: ast.expr) -> bool:
-    first = function.body[0]
-    start = (first.lineno, first.col_offset)
-    end = (function.end_lineno or 0, function.end_col_offset or 0)
-    return start <= start_of(node) and end_of(node) <= end
 
 
 def _is_pytests(decorator: ast.expr) -> bool:
@@ -231,7 +222,7 @@ def _plain(function: Function) -> list[ast.expr]:
     """Give what is unconditionally compared for equality at a test's top level."""
     found: list[ast.expr] = []
     for statement in function.body if isinstance(function, ast.FunctionDef) else ():
-        if not isinstance(statement, (*FUNCTIONS, ast.ClassDef)):
+        if not isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             found += _plainly_expected(statement)
             leaves_it = (ast.Return, ast.Yield, ast.YieldFrom)
             if any(isinstance(each, leaves_it) for each in ast.walk(statement)):
@@ -250,5 +241,24 @@ def _plainly_expected(statement: ast.stmt) -> list[ast.expr]:
     return []
 
 
-if __name__ == "__main__":
-    main()
+def _leaves(tree: ast.Module) -> Iterator[ast.expr]:
+    """Give the literals of a file; those in an f-string have no place of their own.
+
+    Nothing is told by what is true, false or none, and a text by itself documents something.
+    """
+    waiting: list[ast.AST] = [tree]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.expr) and is_literal(node):
+            constants = (each for each in ast.walk(node) if isinstance(each, ast.Constant))
+            if any(not isinstance(each.value, (bool, type(None))) for each in constants):
+                yield node
+        elif not _is_text(node):
+            stays = [getattr(node, name, None) for name in _STAYS]
+            waiting += [each for each in ast.iter_child_nodes(node) if each not in stays]
+
+
+def _is_text(node: ast.AST) -> bool:
+    if isinstance(node, ast.Expr):
+        return isinstance(node.value, ast.Constant)
+    return type(node).__name__ in ("JoinedStr", "TemplateStr")

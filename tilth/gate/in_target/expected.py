@@ -5,13 +5,16 @@ Whoever starts the run says which tests are false and hands in all literals. Dec
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from .falsehoods import Unexpected, Unlike, other, random_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from types import CodeType
+
+    Tests = dict[str, dict[str, Any]]
 
 TABLE = "_tilth_expected"
 
@@ -24,11 +27,11 @@ class Expected:
     """
 
     def __init__(
-        self, rule: str, literals: list[str | None], tests: dict[str, dict[str, Any]]
+        self, rule: str = "", literals: Sequence[str | None] = (), tests: Tests | None = None
     ) -> None:
         self._rule = rule
         self._literals = literals
-        self._tests = tests
+        self._tests = tests or {}
         self._codes: dict[str, CodeType] = {}
         self._own: dict[str, str] = {}
         self._is_false = False
@@ -64,7 +67,7 @@ class Expected:
 
     def call(self, assertion: Callable[..., Any]) -> Callable[..., Any]:
         """Give an assertion, or one that holds when that one does not."""
-        return _Negated(assertion) if self._is_false else assertion
+        return partial(_negated, assertion) if self._is_false else assertion
 
     def _value(self, text: str) -> Any:
         """Make the value as the literal would: lists anew each time, texts and numbers once."""
@@ -73,15 +76,20 @@ class Expected:
         return eval(self._codes[text], {})  # noqa: S307 (a literal of the test's own)
 
 
-class _Negated:
-    """Hold an assertion that is to fail."""
+def keyed(nodes: list[str]) -> dict[str, str]:
+    """Name each test by its function and its turn among that function's cases."""
+    turns: dict[str, int] = {}
+    keys = {}
+    for node in nodes:
+        function = node.partition("[")[0]
+        keys[node] = f"{function}#{turns.get(function, 0)}"
+        turns[function] = turns.get(function, 0) + 1
+    return keys
 
-    def __init__(self, assertion: Callable[..., Any]) -> None:
-        self._assertion = assertion
 
-    def __call__(self, *args: Any, **words: Any) -> None:
-        try:
-            self._assertion(*args, **words)
-        except AssertionError:
-            return
-        raise AssertionError("this holds, and was made false")
+def _negated(assertion: Callable[..., Any], *args: Any, **words: Any) -> None:
+    try:
+        assertion(*args, **words)
+    except AssertionError:
+        return
+    raise AssertionError("this holds, and was made false")

@@ -7,38 +7,20 @@ because the file says so itself. Never imports or runs a test.
 from __future__ import annotations
 
 import ast
-import base64
 import io
-import json
-import sys
+import re
 import tokenize
 from collections.abc import Iterator
 from typing import Any
 
-_SKIPPING = frozenset(
-    {
-        "skip",
-        "skipif",
-        "xfail",
-        "importorskip",
-        "skipTest",
-        "SkipTest",
-        "skipIf",
-        "skipUnless",
-        "expectedFailure",
-    }
-)
+# How names begin that skip a test or expect it to fail, of pytest and of unittest.
+_SKIPPING = re.compile("skip|xfail|importorskip|expectedFailure", re.IGNORECASE)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
-def main() -> None:
-    """Read the files that one JSON document holds, and write what they hold to another."""
-    asked, answered = sys.argv[1:]
-    with open(asked, encoding="utf-8") as file:
-        files = json.load(file)
-    found = {path: read(base64.b64decode(text)) for path, text in files.items()}
-    with open(answered, "w", encoding="utf-8") as file:
-        json.dump(found, file)
+def answer(files: dict[str, str]) -> dict[str, Any]:
+    """Say what files hold; a character of their texts stands for a byte."""
+    return {path: read(text.encode("latin-1")) for path, text in files.items()}
 
 
 def read(content: bytes) -> dict[str, Any]:
@@ -46,14 +28,13 @@ def read(content: bytes) -> dict[str, Any]:
     try:
         module = ast.parse(content)
     except SyntaxError as error:
-        return _unread(f"line {error.lineno}: {error.msg}")
-    except (ValueError, RecursionError) as error:
-        return _unread(str(error))
+        return {"error": f"line {error.lineno}: {error.msg}"}
+    except (ValueError, RecursionError, MemoryError) as error:
+        return {"error": str(error)}
     tests = list(_tests(module))
     return {
-        "error": None,
         "tests": [name for name, _, _ in tests],
-        "marked": [name for name, _, marked in tests if marked],
+        "marked": [name for name, _, marks in tests if any(map(_skips, marks))],
         "skipping": {name: _skipping_lines(function) for name, function, _ in tests},
         "spans": {name: _span(function) for name, function, _ in tests},
         "skip_lines": sorted(set(_skip_lines(module))),
@@ -61,23 +42,19 @@ def read(content: bytes) -> dict[str, Any]:
     }
 
 
-def _unread(why: str) -> dict[str, Any]:
-    return {"error": why, "tests": []}
-
-
-def _tests(module: ast.Module) -> Iterator[tuple[str, ast.stmt, bool]]:
-    """Give the tests, and whether a mark of their own may skip them or expect them to fail."""
+def _tests(module: ast.Module) -> Iterator[tuple[str, Any, list[ast.AST]]]:
+    """Give the tests, and what may mark them: decorators and `pytestmark`, also around them."""
     if _is_off(module.body):
         return
-    every = any(_skips(part) for part in _marks(module.body))
+    top = _marks(module.body)
     for item in module.body:
         if isinstance(item, _FUNCTIONS) and _is_test(item):
-            yield item.name, item, every or _is_marked(item)
+            yield item.name, item, [*top, *item.decorator_list]
         elif isinstance(item, ast.ClassDef) and _is_test_class(item):
-            marked = every or _is_marked(item) or any(_skips(part) for part in _marks(item.body))
+            own = [*top, *item.decorator_list, *_marks(item.body)]
             for method in item.body:
                 if isinstance(method, _FUNCTIONS) and _is_test(method):
-                    yield item.name + "::" + method.name, method, marked or _is_marked(method)
+                    yield f"{item.name}::{method.name}", method, [*own, *method.decorator_list]
 
 
 def _is_test(function: Any) -> bool:
@@ -98,23 +75,18 @@ def _is_test_class(item: ast.ClassDef) -> bool:
 
 def _is_off(body: list[ast.stmt]) -> bool:
     """Tell whether a body says `__test__ = False`."""
+    assigned = (item for item in body if isinstance(item, ast.Assign))
     return any(
-        isinstance(item, ast.Assign)
-        and any(isinstance(t, ast.Name) and t.id == "__test__" for t in item.targets)
+        "__test__" in _names(item)
         and isinstance(item.value, ast.Constant)
         and item.value.value is False
-        for item in body
+        for item in assigned
     )
 
 
-def _marks(body: list[ast.stmt]) -> Iterator[ast.stmt]:
-    for item in body:
-        if isinstance(item, (ast.Assign, ast.AnnAssign)) and "pytestmark" in _names(item):
-            yield item
-
-
-def _is_marked(item: Any) -> bool:
-    return any(_skips(part) for part in item.decorator_list)
+def _marks(body: list[ast.stmt]) -> list[ast.AST]:
+    assigned = (item for item in body if isinstance(item, (ast.Assign, ast.AnnAssign)))
+    return [item for item in assigned if "pytestmark" in _names(item)]
 
 
 def _skipping_lines(function: Any) -> list[int]:
@@ -130,17 +102,13 @@ def _skipping_lines(function: Any) -> list[int]:
 
 
 def _skips(node: ast.AST) -> bool:
-    return not _SKIPPING.isdisjoint(_names(node))
+    return any(map(_SKIPPING.match, _names(node)))
 
 
 def _names(node: ast.AST) -> set[str]:
-    found = set()
-    for part in ast.walk(node):
-        if isinstance(part, ast.Name):
-            found.add(part.id)
-        elif isinstance(part, ast.Attribute):
-            found.add(part.attr)
-    return found
+    parts = list(ast.walk(node))
+    names = {part.id for part in parts if isinstance(part, ast.Name)}
+    return names | {part.attr for part in parts if isinstance(part, ast.Attribute)}
 
 
 def _span(function: Any) -> tuple[int, int]:
@@ -150,7 +118,7 @@ def _span(function: Any) -> tuple[int, int]:
 
 def _skip_lines(module: ast.Module) -> Iterator[int]:
     for node in ast.walk(module):
-        if isinstance(node, ast.Attribute) and node.attr in _SKIPPING - {"skipTest"}:
+        if isinstance(node, ast.Attribute) and _SKIPPING.match(node.attr):
             root: Any = node
             while isinstance(root, ast.Attribute):
                 root = root.value
@@ -169,7 +137,3 @@ def _comments(content: bytes) -> Iterator[tuple[int, str]]:
                 yield token.start[0], token.string
     except (tokenize.TokenError, SyntaxError):
         return
-
-
-if __name__ == "__main__":
-    main()

@@ -131,8 +131,8 @@ def _step(event: Event, name: str) -> dict[str, Any]:
 def _tone_of(payload: Payload) -> str:
     """Say how evidence is meant that its line tells without a tone."""
     match payload:
-        case ChallengeMade(refused=refused, unnoticed=unnoticed):
-            return "failed" if refused else "doubt" if unnoticed else "good"
+        case ChallengeMade(refused=refused, unnoticed=unnoticed, coarse=coarse):
+            return "failed" if refused else "doubt" if unnoticed or coarse else "good"
         case MutantsTried(survived=survived):
             return "doubt" if survived else "good"
         case ProbeRun(outcome=ProbeOutcome.PASSED):
@@ -157,6 +157,7 @@ def _(tried: MutantsTried) -> Iterator[str]:
 def _(made: ChallengeMade) -> Iterator[str]:
     yield from made.refused
     yield from (f"proves nothing: {item}" for item in made.unnoticed)
+    yield from made.coarse
     yield from made.left_out
 
 
