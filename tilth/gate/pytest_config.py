@@ -118,15 +118,13 @@ def _table(name: str, content: bytes) -> dict[str, Any] | None:
 
 
 def _toml_table(name: str, document: dict[str, Any]) -> dict[str, Any] | None:
-    if name in _OWN_FILES:
-        table = document.get("pytest")
-        return table if isinstance(table, dict) else {}
-    tool = document.get("tool")
-    table = tool.get("pytest") if isinstance(tool, dict) else None
+    own = name in _OWN_FILES
+    above = document if own else document.get("tool")
+    table = above.get("pytest") if isinstance(above, dict) else None
     if not isinstance(table, dict):
-        return None
+        return {} if own else None
     ini = table.get("ini_options")
-    return ini if isinstance(ini, dict) else table
+    return table if own or not isinstance(ini, dict) else ini
 
 
 def _words(value: Any) -> list[str]:

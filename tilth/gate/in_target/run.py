@@ -43,7 +43,8 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
     plugin = Plugin(root, expected, request["test_s"], request["selects"])
     gc.freeze()
     gc.enable()
-    status = int(pytest.main([*kept_out, *request["args"]], plugins=[plugin]))
+    # What is kept out comes last: the project's own options may ask for it.
+    status = int(pytest.main([*request["args"], *kept_out], plugins=[plugin]))
     return {"status": status, "reads": reads.record(), **plugin.record()}
 
 
