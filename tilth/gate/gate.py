@@ -33,9 +33,10 @@ from tilth.gate.overlay import Trees, gather_seeds, plan_overlay
 from tilth.gate.passing import PytestRun, complaints
 from tilth.gate.plain_sight import PLAIN_SIGHT, compared
 from tilth.gate.pytest_config import gate_setups
-from tilth.gate.pytest_run import PytestEnd, run_pytest
+from tilth.gate.pytest_run import NoPytest, PytestEnd, run_pytest
 from tilth.gate.reports import report_of
 from tilth.gate.ruff import RUFF, Found, count_of_base, lint_tree, ruff_report
+from tilth.gate.run_notes import run_notes
 from tilth.gate.seed_proof import PYTEST, Judgement, Proof, base_report, baseline_of
 from tilth.gate.shadowing import read_names, shadows
 from tilth.gate.suite import SUITE, Suite, kept_report
@@ -122,6 +123,9 @@ class Gate:
             self._kept.keep(tree)
             proof = self._open(task, plan, base, tree, baseline.support)
             return self._proven(proof, self.seen(plan, task), baseline, challenged)
+        except NoPytest as error:
+            # It was there on the base: the code under test has forged the answer.
+            return Validation(reports=(_fault(error),))
         except TilthError:
             raise
         except Exception as error:
@@ -220,7 +224,8 @@ class Gate:
             reports.append(report_of(CONFIGURATION, False, output="\n".join(overlay.broken)))
         if hidden and challenged is not None:
             reports.append(report_of(PLAIN_SIGHT, False, output="\n".join(hidden)))
-        reports += self._default_reports(proof, baseline, made)
+        found, seen = self._default_reports(proof, baseline, made)
+        reports += found
         reports += [
             run_named(self.runtime, named, tree, overlay, self.timeout_s)
             for named in self.facts.validators
@@ -230,7 +235,7 @@ class Gate:
             suite, tested = self._suite_after(proof, baseline.suite, made)
             reports += suite
         steering = self._notes.steering(proof, plan)
-        notes = (*made.notes, *steering.notes, *self._notes.of(proof), *known, *tested)
+        notes = (*made.notes, *seen, *steering.notes, *self._notes.of(proof), *known, *tested)
         return Validation(
             reports=tuple(reports),
             tampered=tuple(tampering.path for tampering in overlay.tampered),
@@ -242,18 +247,19 @@ class Gate:
 
     def _default_reports(
         self, proof: Proof, baseline: Baseline, made: Challenges
-    ) -> list[ValidatorReport]:
+    ) -> tuple[list[ValidatorReport], tuple[str, ...]]:
+        """Run ruff and the seed tests, and say what the tests were seen to do."""
         seeds, reports = proof.seeds, list[ValidatorReport]()
         if RUFF in self._defaults:
             found, stands = self._lint(proof), proof.trees.tree_files
             reports.append(ruff_report(found, baseline.violations, stands, self.timeout_s))
         if PYTEST not in self._defaults or not all(report.passed for report in reports):
-            return reports
+            return reports, ()
         if not seeds.run:
-            return [*reports, report_of(PYTEST, True, output=NO_TEST)]
-        end = self._run(proof, tuple(seeds.run))
+            return [*reports, report_of(PYTEST, True, output=NO_TEST)], ()
+        end = self._run(proof, tuple(seeds.run), watched=True)
         report = Judgement.of(seeds, baseline).report(end, self.timeout_s)
-        return [*reports, made.of_seeds(report, end)]
+        return [*reports, made.of_seeds(report, end)], run_notes(proof, end.run)
 
     def _suite(self, proof: Proof) -> Suite:
         return Suite(self.runtime, proof, self.timeout_s, self.facts.suite_arguments)

@@ -29,7 +29,8 @@ _STATUS = {
 class PytestRun(Value):
     """Hold the report of one pytest run; `seeds` are its files as the interpreter read them.
 
-    `reads` are pairs of a reader, "" for pytest, and what it read, if the run was watched.
+    `reads` and `writes` are pairs of a file, "" for pytest, and what it opened, if the run was
+    watched.
     `missing` says why there is no pytest.
     """
 
@@ -39,6 +40,7 @@ class PytestRun(Value):
     results: tuple[NodeResult, ...] = ()
     seeds: Mapping[str, SeedReading] = {}
     reads: tuple[tuple[str, str], ...] = ()
+    writes: tuple[tuple[str, str], ...] = ()
     missing: str | None = None
 
     @property

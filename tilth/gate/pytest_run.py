@@ -22,6 +22,10 @@ from tilth.sandbox.confinement import Finished
 _NO_CONFIG = "tilth-gate-pytest.ini"
 
 
+class NoPytest(UserError):
+    """Say that an interpreter has no pytest."""
+
+
 @dataclass(frozen=True)
 class PytestEnd:
     """Hold how the process ended and the report it wrote; None when there is none."""
@@ -67,7 +71,7 @@ def run_pytest(
     except (TypeError, ValidationError):
         run = None
     if run is not None and run.missing:
-        raise UserError(
+        raise NoPytest(
             f"{python} has no pytest ({run.missing}): "
             "install pytest in that environment or set TILTH_PYTHON"
         )

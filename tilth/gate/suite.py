@@ -22,6 +22,7 @@ from tilth.gate.passing import PytestRun, run_faults, unforgiven
 from tilth.gate.pristine import file_of, function_of
 from tilth.gate.pytest_run import PytestEnd, run_pytest
 from tilth.gate.reports import NO_PROCESS, no_report, report_of
+from tilth.gate.run_notes import run_notes
 from tilth.gate.seed_proof import Proof
 from tilth.gate.steering import is_test_file
 from tilth.gate.tampering import shortened
@@ -65,7 +66,7 @@ class Suite:
         A proof whose tree is its base is of what a session leaves, measured by how it began.
         """
         proof, edited = self.proof, _edited(self.proof, before)
-        end = self._run(proof.tree)
+        end = self._run(proof.tree, watched=True)
         run = end.run
         if run is None:
             said = no_report(SUITE, end.finished, self.timeout_s)
@@ -83,7 +84,8 @@ class Suite:
             report = _with(report, _record(tree, run, before.support, whims))
         product = {path for path in edited if not _is_of_tests(path, before)}
         silenced = [why for node, why in gone.items() if file_of(node) in product]
-        return report, (*shortened(silenced), *self._put_back(before, edited))
+        notes = (*shortened(silenced), *run_notes(proof, run))
+        return report, (*notes, *self._put_back(before, edited))
 
     def _steady(self, red: dict[str, str], before: SuiteRecord) -> dict[str, str]:
         """Keep the failures that are no whim: red once more here, and not red on the base."""

@@ -20,27 +20,28 @@ class Reads:
         self._root = os.path.realpath(root) + os.sep
         self._known: dict[str, str | None] = {}
         self._pairs: dict[tuple[str, str], None] = {}
+        self._written: dict[tuple[str, str], None] = {}
 
     def begin(self) -> None:
         """Note from here on; a Python too old to be listened to reads nothing."""
         if hasattr(sys, "addaudithook"):
             sys.addaudithook(self._hear)
 
-    def record(self) -> list[tuple[str, str]]:
-        """Give pairs of a reader, "" for pytest, and what it read."""
-        return list(self._pairs)
+    def record(self) -> dict[str, list[tuple[str, str]]]:
+        """Give pairs of a file of the project, "" for pytest, and what it read or wrote."""
+        return {"reads": list(self._pairs), "writes": list(self._written)}
 
     def _hear(self, event: str, arguments: tuple[Any, ...]) -> None:
         if (
             event != "open"
-            or len(self._pairs) > _MOST
+            or len(self._pairs) + len(self._written) > _MOST
             or not isinstance(arguments[0], (str, bytes))
         ):
             return
         path = self._own(os.fsdecode(arguments[0]))
-        if path is None or arguments[2] & os.O_WRONLY or path.endswith(".pyc"):
-            return
-        self._pairs[self._reader(path), path] = None
+        if path is not None and not path.endswith(".pyc"):
+            writes = arguments[2] & (os.O_WRONLY | os.O_RDWR)
+            (self._written if writes else self._pairs)[self._reader(path), path] = None
 
     def _reader(self, path: str) -> str:
         frame = sys._getframe(2)

@@ -45,7 +45,7 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
     gc.enable()
     # What is kept out comes last: the project's own options may ask for it.
     status = int(pytest.main([*request["args"], *kept_out], plugins=[plugin]))
-    return {"status": status, "reads": reads.record(), **plugin.record()}
+    return {"status": status, **reads.record(), **plugin.record()}
 
 
 def _drop_bytecode(root: str) -> None:
