@@ -13,7 +13,7 @@ _RESOLVED = (
     "once, no ad-hoc smoke tests, and call submit_case again. Leave everything else as it is."
 )
 
-_WHO = {"evaluator": "The reviewer", "harness": "The harness", "person": "The operator"}
+_WHO = {"evaluator": "The evaluator", "harness": "The harness", "person": "The operator"}
 
 
 def format_reject_feedback(entry: LedgerEntry, index: int, printed: str = "") -> str:
@@ -30,7 +30,7 @@ def format_reject_feedback(entry: LedgerEntry, index: int, printed: str = "") ->
     if entry.evidence:
         lines += ["Evidence:", *(f"- {item}" for item in entry.evidence)]
     lines += [f"Next step: {entry.next_step}", *_probe_lines(entry, printed)]
-    if entry.earns_bonus:
+    if entry.earns_bonus and not entry.parse_failed:
         lines += ["", _RESOLVED]
     return "\n".join(lines)
 
@@ -49,7 +49,7 @@ def _probe_lines(entry: LedgerEntry, printed: str) -> list[str]:
     if entry.proof is None or entry.probe is None:
         return []
     if entry.proof is Proof.UNPROVEN:
-        return ["", "The reviewer's test for this concern does not fail: it is not proven."]
+        return ["", "The evaluator's test for this concern does not fail: it is not proven."]
     return [
         "",
         "This test fails on your change because of the concern:",
@@ -61,8 +61,9 @@ def _probe_lines(entry: LedgerEntry, printed: str) -> list[str]:
         printed.strip("\n") or "(nothing)",
         "",
         (
-            "It is run on your next case before the reviewer sees it. Fix the cause in the product "
-            "code; do not add this test. If the test itself is wrong, say in `uncertainties` why."
+            "It is run on your next case before the evaluator sees it. Fix the cause in the "
+            "product code; do not add this test. If the test itself is wrong, say in "
+            "`uncertainties` why."
         ),
     ]
 

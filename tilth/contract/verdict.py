@@ -43,7 +43,7 @@ _CATEGORIES = ", ".join(RejectionCategory)
 _REJECTS = frozenset({"reject", "rejected"})
 _SCORE = re.compile(r"[*_`\s]*(\d{1,3}(?:\.\d+)?)[*_`\s]*")
 _SCORE_RANGE = "must be a whole number from 0 to 100"
-_NO_REASON = "The reviewer rejected this without saying why."
+_NO_REASON = "The evaluator rejected this without saying why."
 
 
 class Proof(StrEnum):

@@ -20,7 +20,7 @@ from tilth.task.review import change_of
 from tilth.task.tool_turns import give_result
 
 UNREADABLE_RULING = (
-    "The reviewer gave no readable ruling, so the contract stands as written. Go on with the task."
+    "The evaluator gave no readable ruling, so the contract stands as written. Go on with the task."
 )
 
 
@@ -50,7 +50,7 @@ def hear_blocker(bench: Bench, attempt: Attempt, call: ToolCall) -> ToolResult |
         )
         attempt.emit(ruled)
     if ruled.contract_at_fault:
-        return TaskEnd(FailReason.BLOCKED, f"{blocker.reason} Reviewer: {ruled.ruling}")
+        return TaskEnd(FailReason.BLOCKED, f"{blocker.reason} Evaluator: {ruled.ruling}")
     told = ruled.ruling if ruled.ruled_by == "harness" else f"The contract stands. {ruled.ruling}"
     return give_result(bench, attempt, call, told, is_error=False)
 

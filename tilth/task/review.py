@@ -200,8 +200,8 @@ def _unread(about: Judged, model: str, *, fail_open: bool) -> LedgerEntry:
     closed = harness_reject(
         about,
         category=RejectionCategory.ACCEPTANCE_GAP,
-        concern="The reviewer's verdict could not be read, so the case was not accepted.",
-        next_step="This is no fault of yours: check your work once more and submit it again.",
+        concern="The evaluator's verdict could not be read, so the case was not accepted.",
+        next_step="Nothing was found against your work: call `submit_case` again.",
         parse_failed=True,
         model=model,
     )

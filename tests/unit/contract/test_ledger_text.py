@@ -49,7 +49,7 @@ def rejected(proof: Proof | None = None, **changes: Any) -> LedgerEntry:
 
 def test_the_feedback_says_what_is_wrong_and_what_counts_as_resolved() -> None:
     text = format_reject_feedback(rejected(), 2)
-    assert text.startswith("REJECTED (weak_test). The reviewer")
+    assert text.startswith("REJECTED (weak_test). The evaluator")
     assert "Concern C3: The test asserts nothing." in text
     assert "- tests/test_a.py::test_b" in text
     assert "Next step: Assert the result." in text
@@ -58,9 +58,9 @@ def test_the_feedback_says_what_is_wrong_and_what_counts_as_resolved() -> None:
         assert word in after
 
 
-def test_feedback_of_the_harness_does_not_speak_for_the_reviewer() -> None:
+def test_feedback_of_the_harness_does_not_speak_for_the_evaluator() -> None:
     text = format_reject_feedback(harness(), 0)
-    assert "The reviewer" not in text
+    assert "The evaluator" not in text
     assert "Evidence" not in text
 
 
@@ -115,7 +115,7 @@ def test_earlier_verdicts_say_whether_they_were_proven() -> None:
 
 def test_who_did_not_accept_is_said() -> None:
     for source, who in (
-        ("evaluator", "The reviewer"),
+        ("evaluator", "The evaluator"),
         ("harness", "The harness"),
         ("person", "The operator"),
     ):
