@@ -373,11 +373,12 @@ def _act_on(
     rejection.count(attempt, entry)
     if entry.earns_bonus:
         attempt.allowance = attempt.allowance.after_rejection()
-    if attempt.task.status is Status.PENDING_EVAL:
-        landing.move(bench, attempt, Status.IN_PROGRESS, rescue_count=attempt.task.rescue_count + 1)
     ledger = bench.record.read_ledger(attempt.task.id)
     if (end := rejection.end_of(bench, attempt, entry, ledger)) is not None:
         return end
+    if attempt.task.status is Status.PENDING_EVAL:
+        rescues = attempt.task.rescue_count + (not attempt.spent)
+        landing.move(bench, attempt, Status.IN_PROGRESS, rescue_count=rescues)
     probed = bench.evidence.probed(entry.tree, entry.probe or "")
     printed = probed.output if probed else ""
     feedback = format_reject_feedback(entry, place_in(ledger, entry), printed)

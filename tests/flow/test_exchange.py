@@ -10,6 +10,9 @@ from support.flow_site import Site, accept, block, reject, solve, submit
 from support.light_gate import light_site
 from support.messages_api import call, say
 
+from tilth.contract.prd import Plan, Task
+from tilth.session.session import Session
+
 
 @pytest.fixture
 def site(tmp_path: Path) -> Site:
@@ -54,3 +57,46 @@ def test_a_verdict_that_could_not_be_read_names_nothing_to_fix(site: Site) -> No
     assert "could not be read" in told
     assert "Nothing was found against your work" in told
     assert "fix the named concern" not in told
+
+
+def statuses(site: Site, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Give every status the first task is saved with, in order, once each."""
+    seen: list[str] = []
+    save = Session.save_task
+
+    def noted(self: Session, task: Task) -> Plan:
+        if seen[-1:] != [str(task.status)]:
+            seen.append(str(task.status))
+        return save(self, task)
+
+    monkeypatch.setattr(Session, "save_task", noted)
+    return seen
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_a_rejection_that_ends_the_task_sends_nothing_back_to_work(
+    site: Site, monkeypatch: pytest.MonkeyPatch, jobs: str
+) -> None:
+    seen = statuses(site, monkeypatch)
+    run = site.run(
+        site.bundle(1),
+        worker=[solve(1) + submit(1)],
+        evaluator=[reject()],
+        TILTH_MAX_EVALUATOR_CALLS_PER_TASK="1",
+        TILTH_JOBS=jobs,
+    )
+    assert run.code == 1
+    assert run.tasks["T-001"]["rescue_count"] == 0
+    assert seen == ["in_progress", "pending_eval", "failed"]
+
+
+def test_what_goes_back_to_work_is_counted(site: Site) -> None:
+    run = site.run(
+        site.bundle(1),
+        worker=[solve(1) + submit(1), submit(1), submit(1)],
+        evaluator=[reject(), reject("weak_test"), reject("scope_creep")],
+        TILTH_MAX_EVALUATOR_CALLS_PER_TASK="3",
+        TILTH_ON_EXHAUSTED="accept",
+    )
+    assert run.code == 4
+    assert run.tasks["T-001"]["rescue_count"] == 2
