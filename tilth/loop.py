@@ -354,7 +354,7 @@ def _evaluator_task(
     reading = read_verdict(
         held,
         lambda: ask(bench, model, held.conversation, attempt.emit),
-        bench.settings.eval_threshold,
+        review.terms_of(bench, attempt, submission.tree),
         attempt.emit,
         tools if tools.were_offered(held.conversation) else None,
     )

@@ -6,9 +6,10 @@ import json
 from pathlib import Path
 
 import pytest
-from support.flow_site import Site, accept, block, reject, solve, submit
+from support.flow_site import Run, Site, accept, block, reject, solve, submit
 from support.light_gate import light_site
-from support.messages_api import call, say
+from support.messages_api import Answer, call, say
+from support.words import command
 
 from tilth.contract.prd import Plan, Task
 from tilth.session.session import Session
@@ -100,3 +101,169 @@ def test_what_goes_back_to_work_is_counted(site: Site) -> None:
     )
     assert run.code == 4
     assert run.tasks["T-001"]["rescue_count"] == 2
+
+
+PRAISE = "The code is clean and right."
+STEP = "Handle negative numbers."
+
+
+def below_the_bar(site: Site, *evaluator: Answer) -> Run:
+    return site.run(
+        site.bundle(1),
+        worker=[solve(1) + submit(1), submit(1)],
+        evaluator=[*evaluator, accept(score=90, resolved=["C1"])],
+        TILTH_EVAL_THRESHOLD="60",
+    )
+
+
+def test_an_accept_below_the_bar_hands_its_next_step_to_the_worker(site: Site) -> None:
+    run = below_the_bar(site, accept(score=50, concern=PRAISE, next_step=STEP))
+    assert run.code == 0
+    assert "the bar is 60" in run.last_user_text("evaluator", 0)
+    told = run.last_user_text("worker", 1)
+    assert f"Next step (C1): {STEP}" in told
+    assert PRAISE not in told
+    entry = run.ledger(1)[0]
+    assert (entry["below_threshold"], entry["next_step"], entry["concern"]) == (True, STEP, PRAISE)
+    assert f"  said: {PRAISE}\n  next step: {STEP}" in run.last_user_text("evaluator", 1)
+    # It was asked for, so it is no contradiction.
+    report = json.loads(say_of(site, "report", "latest", "--json"))
+    assert "contradicted" not in json.dumps(report)
+
+
+def test_a_next_step_below_the_bar_is_asked_for_once_more(site: Site) -> None:
+    lacks = accept(score=50, concern=PRAISE)
+    run = below_the_bar(site, lacks, accept(score=50, concern=PRAISE, next_step=STEP))
+    assert run.code == 0
+    assert "- next_step: a score below the bar of 60" in run.last_user_text("evaluator", 1)
+    assert [tool["lacking"] for tool in run.of("evaluator_tool")] == [["next_step"]]
+    assert run.of("evaluator_parse_error") == []
+    assert f"Next step (C1): {STEP}" in run.last_user_text("worker", 1)
+
+
+def test_praise_below_the_bar_is_no_open_point(site: Site) -> None:
+    lacks = accept(score=50, concern=PRAISE)
+    run = below_the_bar(site, lacks, lacks)
+    assert run.code == 0
+    told = run.last_user_text("worker", 1)
+    assert "Concern C1" not in told
+    assert f"It named no change that would raise it, and said: {PRAISE}" in told
+    entry = run.ledger(1)[0]
+    assert (entry["next_step"], entry["concern"]) == (PRAISE, PRAISE)
+    summary = json.loads((run.session / "summary.json").read_text(encoding="utf-8"))
+    assert summary["tasks"]["T-001"]["open_concerns"] == 0
+
+
+@pytest.mark.parametrize(
+    ("score", "read", "passes"),
+    [
+        (59.5, 59, False),
+        (59.99, 59, False),
+        ("60", 60, True),
+        ("SCORE: **72**", 72, True),
+        ("72/100", 72, True),
+        ("72%", 72, True),
+        ("**59.9**", 59, False),
+    ],
+)
+def test_a_score_is_read_as_written_and_never_rounded_up(
+    site: Site, score: object, read: int, passes: bool
+) -> None:
+    run = below_the_bar(site, accept(score=score, next_step=STEP))
+    assert run.of("evaluator_parse_error") == []
+    first = run.ledger(1)[0]
+    assert (first["score"], first["verdict"]) == (read, "accept" if passes else "reject")
+
+
+def test_a_verdict_with_an_empty_concern_is_unreadable(site: Site) -> None:
+    run = site.run(
+        site.bundle(1),
+        worker=[solve(1) + submit(1)],
+        evaluator=[accept(concern=" "), accept()],
+    )
+    assert run.code == 0
+    assert "concern is empty" in run.of("evaluator_parse_error")[0]["error"]
+
+
+def say_of(site: Site, *args: str) -> str:
+    done = command(site, *args)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def reviewed_twice(site: Site, *last: Answer) -> Run:
+    """Reject twice for two reasons, then give the last words."""
+    rejects = [
+        reject("weak_test", concern="No test for zero.", evidence=["a.py"]),
+        reject(concern="Negative numbers are lost."),
+    ]
+    return site.run(
+        site.bundle(1),
+        worker=[solve(1) + submit(1), submit(1), submit(1)],
+        evaluator=[*rejects, *last],
+    )
+
+
+def test_an_accept_that_leaves_an_open_concern_unmentioned_is_asked_once_more(site: Site) -> None:
+    run = reviewed_twice(site, accept(resolved=["C2"]), accept(resolved=["C1", "C2"]))
+    assert run.code == 0
+    assert "- resolved: C1 is still open" in run.last_user_text("evaluator", 3)
+    assert [tool["lacking"] for tool in run.of("evaluator_tool")] == [["resolved"]]
+    assert run.ledger(1)[2]["resolved"] == ["C1", "C2"]
+    assert "since settled" in say_of(site, "report", "latest")
+
+
+def test_what_an_accept_never_mentions_is_recorded_as_that(site: Site) -> None:
+    run = reviewed_twice(site, accept(resolved=["C2"]), accept(resolved=["C2"]))
+    assert run.code == 0
+    assert len(run.asked("evaluator")) == 4
+    assert "since settled" not in say_of(site, "report", "latest")
+    (told,) = json.loads(say_of(site, "report", "latest", "--json"))["tasks"]
+    reasons = {reason["ground"]: reason["text"] for reason in told["reasons"]}
+    said = "the accept does not say that it is settled: C1 No test for zero."
+    assert reasons["unsettled"] == said
+    summary = json.loads((run.session / "summary.json").read_text(encoding="utf-8"))
+    assert summary["tasks"]["T-001"]["open_concerns"] == 1
+
+
+def test_whatever_is_missing_is_asked_for_together(site: Site) -> None:
+    run = site.run(
+        site.bundle(1),
+        worker=[solve(1) + submit(1), submit(1), submit(1)],
+        evaluator=[
+            reject(score=20),
+            accept(score=50, resolved=[]),
+            accept(score=50, next_step=STEP, resolved=["C1"]),
+            accept(score=80, resolved=["C2"]),
+        ],
+        TILTH_EVAL_THRESHOLD="60",
+    )
+    assert run.code == 0
+    assert [tool["lacking"] for tool in run.of("evaluator_tool")] == [["next_step", "resolved"]]
+    assert [entry["score"] for entry in run.ledger(1)] == [20, 50, 80]
+
+
+def test_a_reject_is_asked_for_nothing_it_leaves_open(site: Site) -> None:
+    run = reviewed_twice(site, accept(resolved=["C1", "C2"]))
+    assert run.code == 0
+    assert len(run.asked("evaluator")) == 3
+
+
+def test_an_open_concern_is_shown_however_old_it_is(site: Site) -> None:
+    """At the eighth review the first concerns are shown, if nobody has settled them."""
+    concerns = [
+        reject("weak_test", concern=f"Concern number {n}.", evidence=[f"{n}.py"], resolved=settled)
+        for n in range(1, 8)
+        for settled in ([f"C{n - 1}"] if n > 3 else [],)
+    ]
+    run = site.run(
+        site.bundle(1),
+        worker=[solve(1) + submit(1), *[submit(1)] * 7],
+        evaluator=[*concerns, accept(resolved=["C1", "C2", "C7"])],
+    )
+    assert run.code == 0
+    told = run.last_user_text("evaluator", 7)
+    assert "- C1: reject weak_test" in told
+    assert "- C2: reject weak_test" in told
+    assert "Concern number 3." in told
+    assert "- C3 (settled)" in told

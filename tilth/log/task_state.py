@@ -10,9 +10,11 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TypeVar
 
+from tilth.base.values import changed
 from tilth.contract.case import Case
+from tilth.contract.open_concerns import open_concerns
 from tilth.contract.outcomes import FailReason
-from tilth.contract.verdict import Decision, LedgerEntry, is_settled
+from tilth.contract.verdict import LedgerEntry
 from tilth.log.events import (
     BlockerRaised,
     CaseSubmitted,
@@ -79,6 +81,16 @@ class ReviewState:
     # The answers that could not be read, and whether it was told that its probe proves nothing.
     unread: tuple[ModelCall, ...] = ()
     corrected: bool = False
+    # Whether it was asked for what a verdict lacked.
+    completed: bool = False
+
+    def after(
+        self, *, last: ModelCall | None = None, unread: bool = False, **told: bool
+    ) -> ReviewState:
+        """Give it after one more answer, which may be one that could not be read, or one remark."""
+        answers, heard = self.answers + (last is not None), last or self.last
+        missed = (*self.unread, self.last) if unread and self.last else self.unread
+        return changed(self, answers=answers, last=heard, unread=missed, **told)
 
 
 @dataclass(frozen=True)
@@ -340,13 +352,5 @@ class TaskState:
 
     @property
     def open_concerns(self) -> int:
-        """Count what the evaluator objected to and has not settled since; an accept settles all."""
-        ledger = self.ledger
-        if ledger and ledger[-1].accepted:
-            return 0
-        return sum(
-            entry.source == "evaluator"
-            and entry.verdict is Decision.REJECT
-            and not is_settled(index, (later.resolved for later in ledger[index + 1 :]))
-            for index, entry in enumerate(ledger)
-        )
+        """Count what evaluator or person want changed and no later verdict settles."""
+        return len(open_concerns(self.ledger))

@@ -66,7 +66,15 @@ UNCHANGED = (
 LAST_TURN = (
     "[This was your last look. Your next answer must be the verdict: call submit_verdict alone.]"
 )
+LACKING = (
+    "Your verdict could be read, but it lacks something. Call submit_verdict once more, whole: "
+    "with what you have said already, and with"
+)
 TURNS_NOTE = "You may give {looks} answers that look before the one that rules. "
+SCORE_NOTE = (
+    " A `score` is required, and the bar is {threshold}: name a `next_step` with every score below "
+    "it, whatever your verdict."
+)
 NOTE_FIRST = (
     "Not looked at: the person you work for has a note for you first, below. Act on it, then call "
     "{name} again if it still stands."
@@ -300,7 +308,7 @@ def _turns_note(turns: int) -> str:
 
 
 def _score_note(threshold: int) -> str:
-    return " A `score` is required." if threshold else ""
+    return SCORE_NOTE.format(threshold=threshold) if threshold else ""
 
 
 def _own(text: str) -> str:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Literal
 
+from tilth.contract.open_concerns import open_ids
 from tilth.contract.operator_requests import answered_about
 from tilth.contract.rules import Rules
 from tilth.contract.verdict import (
@@ -33,7 +34,7 @@ from tilth.task.attempt import Attempt, Review, Snapshot, Submission
 from tilth.task.bench import Bench
 from tilth.task.briefs import EvaluatorView, block_word, evaluator_message, evaluator_system
 from tilth.task.opening import conventions, seed_test_texts, upstream
-from tilth.task.review_turns import Reading
+from tilth.task.review_turns import Reading, Terms
 from tilth.task.shown_change import ShownChange, led_to, shown_change
 
 ROUND_NOTE = (
@@ -145,6 +146,16 @@ def _view(
         probes=evidence.probes,
         mutants=evidence.mutated.render() if evidence.mutated else "",
         turns=bench.settings.max_evaluator_turns if can_look else 1,
+    )
+
+
+def terms_of(bench: Bench, attempt: Attempt, tree: str) -> Terms:
+    """Say what a verdict on a tree is read by."""
+    return Terms(
+        tree=tree,
+        threshold=bench.settings.eval_threshold,
+        open_ids=open_ids(bench.record.read_ledger(attempt.task.id)),
+        rules=bench.rules,
     )
 
 
