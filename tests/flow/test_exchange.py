@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
-from support.flow_site import Run, Site, accept, block, reject, solve, submit
+from support.flow_site import Run, Site, accept, block, reject, solve, submit, write
 from support.light_gate import light_site
 from support.messages_api import Answer, call, say
+from support.replays import play, standings
+from support.replays import say_of as say_of_replay
 from support.words import command
 
 from tilth.contract.prd import Plan, Task
+from tilth.contract.rules import Rules
+from tilth.session.parts import Parts, open_parts
 from tilth.session.session import Session
+
+ONE_LINE = "def add1(x): return x + 1\n"
 
 
 @pytest.fixture
@@ -267,3 +277,39 @@ def test_an_open_concern_is_shown_however_old_it_is(site: Site) -> None:
     assert "- C2: reject weak_test" in told
     assert "Concern number 3." in told
     assert "- C3 (settled)" in told
+
+
+def test_a_session_begun_before_is_held_to_the_rules_it_was_begun_with(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is asked for nothing that was not asked for then, and its replay is as true as it was."""
+
+    @contextmanager
+    def earlier(*args: Any, **how: Any) -> Iterator[Parts]:
+        with open_parts(*args, **how) as parts:
+            yield replace(parts, rules=Rules.CHALLENGE)
+
+    monkeypatch.setattr("tilth.session.start.open_parts", earlier)
+    run = site.run(
+        site.bundle(1),
+        worker=[solve(1) + submit(1), submit(1), write("feature1.py", ONE_LINE) + submit(1)],
+        evaluator=[
+            reject(score=20),
+            accept(score=50, resolved=[], concern=PRAISE),
+            accept(score=59.5, resolved=[], concern=""),
+        ],
+        TILTH_EVAL_THRESHOLD="60",
+    )
+    assert run.code == 0
+    assert len(run.asked("evaluator")) == 3
+    assert [entry["score"] for entry in run.ledger(1)] == [20, 50, 60]
+    assert say_of_replay(site)[0] == 0
+    assert standings(play(site)) == {"T-001": "equal"}
+
+
+def test_a_replay_asks_again_what_was_asked(site: Site) -> None:
+    run = reviewed_twice(site, accept(resolved=["C2"]), accept(resolved=["C1", "C2"]))
+    assert run.code == 0
+    code, text = say_of_replay(site)
+    assert (code, "7/7 requests identical" in text) == (0, True)
+    assert standings(play(site)) == {"T-001": "equal"}
