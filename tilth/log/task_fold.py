@@ -312,8 +312,8 @@ def _(task: TaskState, event: Event, verdict: ev.EvaluatorVerdict) -> TaskState:
 @_on(ev.OperatorSpoke)
 def _(task: TaskState, event: Event, word: ev.OperatorSpoke) -> TaskState:
     if word.accepts:
-        failed = task.outcome is TaskOutcome.FAILED
-        return changed(task, cleared=not failed, rescued=failed)
+        to_land = task.outcome is TaskOutcome.FAILED or task.is_open
+        return changed(task, cleared=not to_land, rescued=to_land)
     if not word.sends_back or word.entry is None:
         return task
     task = changed(task, verdict_events=(*task.verdict_events, event))

@@ -219,7 +219,7 @@ class TaskState:
     failure: TaskFailed | None = None
     forced: TaskForceAccepted | None = None
     # A person has accepted what was below the bar, has sent back what had ended, or has accepted
-    # what had failed, which is then to land.
+    # what had failed or was under review, which is then to land.
     cleared: bool = False
     sent_back: bool = False
     rescued: bool = False
@@ -268,6 +268,11 @@ class TaskState:
     def is_open(self) -> bool:
         """Tell whether its last attempt has begun and not ended."""
         return bool(self.attempts) and not self.attempts[-1].ended
+
+    @property
+    def waits_to_land(self) -> bool:
+        """Tell whether evaluator or person has accepted its last case, and it has not ended yet."""
+        return self.is_open and (self.rescued or self.attempt.waits_to_land)
 
     @property
     def ledger(self) -> tuple[LedgerEntry, ...]:

@@ -192,6 +192,9 @@ def _finish_landing(bench: Bench, found: Found, attempt: Attempt, exchange: Exch
     if exchange.forced is not None and exchange.green is not None:
         landing.force_accept(bench, attempt, exchange.green, exchange.forced, told=True)
         return True
+    if found.memory.task(attempt.task.id).rescued and exchange.submitted is not None:
+        landing.land_for_person(bench, attempt, exchange.submitted.case)
+        return True
     return False
 
 
