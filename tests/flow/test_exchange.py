@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.flow_site import Run, Site, accept, block, reject, solve, submit, write
+from support.flow_site import Run, Site, accept, block, git, reject, solve, submit, write
 from support.light_gate import light_site
 from support.messages_api import Answer, call, say
 from support.replays import play, standings
@@ -313,3 +313,47 @@ def test_a_replay_asks_again_what_was_asked(site: Site) -> None:
     code, text = say_of_replay(site)
     assert (code, "7/7 requests identical" in text) == (0, True)
     assert standings(play(site)) == {"T-001": "equal"}
+
+
+NO_PROOF = "def test_it():\n    assert True\n"
+
+
+@pytest.mark.parametrize(("turns", "tools"), [(3, "true"), (12, "true"), (12, "false")])
+def test_a_review_costs_its_turns_and_three_calls_at_worst(
+    site: Site, turns: int, tools: str
+) -> None:
+    look = call("read_file", path="feature1.py")
+    looks, probes = (
+        ([look] * (turns - 1), [reject(probe=NO_PROOF, score=1)]) if tools == "true" else ([], [])
+    )
+    worst = [*looks, accept(score=1), *probes, say("?"), say("?"), look]
+    run = site.run(
+        site.bundle(1),
+        worker=[solve(1) + submit(1)],
+        evaluator=worst,
+        TILTH_EVAL_THRESHOLD="60",
+        TILTH_MAX_EVALUATOR_TURNS=str(turns),
+        TILTH_EVALUATOR_TOOLS=tools,
+    )
+    assert [entry["parse_failed"] for entry in run.ledger(1)] == [True]
+    assert len(run.asked("evaluator")) == (turns + 3 if tools == "true" else 3)
+
+
+def test_score_gated_work_lands_honestly_after_two_tries(site: Site) -> None:
+    """The recipe of the cookbook."""
+    low = accept(score=50, next_step=STEP)
+    run = site.run(
+        site.bundle(1),
+        worker=[solve(1) + submit(1), submit(1)],
+        evaluator=[low, low],
+        TILTH_EVAL_THRESHOLD="60",
+        TILTH_MAX_EVALUATOR_CALLS_PER_TASK="2",
+        TILTH_ON_EXHAUSTED="accept",
+    )
+    assert run.code == 4
+    task = run.tasks["T-001"]
+    expected = ("done", "below-bar", 50, 1)
+    assert (task["status"], task["quality_flag"], task["score"], task["rescue_count"]) == expected
+    trailers = git(site.repo, "log", "-1", "--format=%(trailers)", run.branch)
+    assert "Tilth-Quality: below-bar" in trailers
+    assert [request["kind"] for request in run.of("operator_request")] == ["below_bar"]
