@@ -47,6 +47,7 @@ _SCORE = re.compile(
     r"[*_`\s]*(?:score\s*[:=])?[*_`\s]*(\d{1,3})(\.\d+)?[*_`\s]*(?:/\s*100|%)?[*_`\s]*",
     re.IGNORECASE,
 )
+_LONGEST_SCORE = 100
 _SCORE_RANGE = "must be a whole number from 0 to 100"
 _NO_REASON = "The evaluator rejected this without saying why."
 
@@ -138,7 +139,7 @@ def _score(value: Any) -> int:
     """Read a score as it was written; what stands behind the point is left out."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         raise ValueError(_SCORE_RANGE)
-    written = _SCORE.fullmatch(str(value))
+    written = _SCORE.fullmatch(str(value)[:_LONGEST_SCORE])
     if written is None or float(written[1] + (written[2] or "")) > 100:
         raise ValueError(_SCORE_RANGE)
     return int(written[1])

@@ -20,7 +20,7 @@ _RUNNER = re.compile(
 )
 _PART = re.compile(r"[;&|\n]+")
 # What pytest ends with: `3 passed, 1 warning in 0.02s`.
-_SUMMARY = re.compile(r"^=*\s*(\d+ [a-z][^\n]*?) in \d[\d.]*s", re.MULTILINE)
+_SUMMARY = re.compile(r"^=* ?(\d+ [a-z][^\n]*?) in \d[\d.]*s", re.MULTILINE)
 _ALL_PASSED = re.compile(r"[1-9]\d* passed(?:, \d+ warnings?)?")
 _FAILURE = re.compile(r"^(?:FAILED|ERROR) (\S+)", re.MULTILINE)
 
@@ -48,6 +48,8 @@ def shows_passing(command: str, output: str, files: Sequence[str]) -> bool:
 
 def failure_in(command: str, exit_code: int, output: str) -> str | None:
     """Name what failed: the tests that pytest names, else the command itself."""
+    if not exit_code and not runs_tests(command):
+        return None
     if named := sorted(set(_FAILURE.findall(output))):
         return " ".join(named)
     return " ".join(command.split()) if exit_code else None

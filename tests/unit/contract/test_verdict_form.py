@@ -75,6 +75,10 @@ def test_an_empty_concern_is_unreadable(verdict: dict[str, Any]) -> None:
     assert "concern" in refusal(turn(call(verdict | {"concern": " \n"})))
 
 
+def test_a_score_that_goes_on_and_on_is_read_at_once() -> None:
+    assert "score" in refusal(turn(call(ACCEPT | {"score": "*" * 200_000 + "x"})))
+
+
 def test_what_was_recorded_under_earlier_rules_is_read_as_it_was_then() -> None:
     before = Rules.CHALLENGE
     half, empty = turn(call(ACCEPT | {"score": 59.5})), turn(call(ACCEPT | {"concern": ""}))
