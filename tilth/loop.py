@@ -18,7 +18,7 @@ from tilth.contract.outcomes import FailReason, StopReason, TaskEnd
 from tilth.contract.prd import Plan, Status, Task
 from tilth.contract.rules import Rules
 from tilth.contract.verdict import LedgerEntry
-from tilth.log.events import CaseParseError, LandingRefused, Nudge
+from tilth.log.events import CaseParseError, LandingRefused, Nudge, OperatorSpoke
 from tilth.log.task_state import RedTree
 from tilth.model.messages import ToolCall, ToolResult, Turn
 from tilth.task import hearing, landing, rejection, review
@@ -295,8 +295,8 @@ def _hear_case(bench: Bench, attempt: Attempt, plan: Plan, call: ToolCall) -> To
     landing.move(bench, attempt, Status.PENDING_EVAL)
     if bench.settings.evaluate:
         return _judge(bench, attempt, call, submission, found)
-    if (entry := hearing.hear_verdict(bench, attempt, call.id)) is not None:
-        return _act_on(bench, attempt, call, case, entry)
+    if (said := hearing.hear_verdict(bench, attempt, call.id)) is not None:
+        return _act_on_person(bench, attempt, call, case, said)
     landing.land(bench, attempt, attempt.green, verdict=landing.NOT_EVALUATED, score=None)
     return TaskEnd()
 
@@ -309,14 +309,25 @@ def _judge(
     by: Evidence | OpenReview,
 ) -> ToolResult | TaskEnd:
     """Have a case judged and act on it; a person's word ends the review under way."""
-    entry = hearing.hear_verdict(bench, attempt, call.id)
-    if entry is None:
+    said = hearing.hear_verdict(bench, attempt, call.id)
+    if said is None:
         judged = _evaluator_task(bench, attempt, submission, by)
-        entry = hearing.hear_verdict(bench, attempt, call.id)
-        if entry is None:
+        said = hearing.hear_verdict(bench, attempt, call.id)
+        if said is None:
             review.record(bench, attempt, call.id, judged)
             entry = hearing.overruled(bench, attempt, call.id, judged)
-    return _act_on(bench, attempt, call, submission.case, entry)
+            return _act_on(bench, attempt, call, submission.case, entry)
+    return _act_on_person(bench, attempt, call, submission.case, said)
+
+
+def _act_on_person(
+    bench: Bench, attempt: Attempt, call: ToolCall, case: Case, said: OperatorSpoke
+) -> ToolResult | TaskEnd:
+    """Act on a person's verdict on the case under review."""
+    if said.entry is not None:
+        return _act_on(bench, attempt, call, case, said.entry)
+    landing.land_for_person(bench, attempt, case)
+    return TaskEnd()
 
 
 def _hear_untouched(
@@ -354,7 +365,7 @@ def _evaluator_task(
     reading = read_verdict(
         held,
         lambda: ask(bench, model, held.conversation, attempt.emit),
-        bench.settings.eval_threshold,
+        review.terms_of(bench, attempt, submission.tree),
         attempt.emit,
         tools if tools.were_offered(held.conversation) else None,
     )
@@ -373,11 +384,12 @@ def _act_on(
     rejection.count(attempt, entry)
     if entry.earns_bonus:
         attempt.allowance = attempt.allowance.after_rejection()
-    if attempt.task.status is Status.PENDING_EVAL:
-        landing.move(bench, attempt, Status.IN_PROGRESS, rescue_count=attempt.task.rescue_count + 1)
     ledger = bench.record.read_ledger(attempt.task.id)
     if (end := rejection.end_of(bench, attempt, entry, ledger)) is not None:
         return end
+    if attempt.task.status is Status.PENDING_EVAL:
+        rescues = attempt.task.rescue_count + (not attempt.spent)
+        landing.move(bench, attempt, Status.IN_PROGRESS, rescue_count=rescues)
     probed = bench.evidence.probed(entry.tree, entry.probe or "")
     printed = probed.output if probed else ""
     feedback = format_reject_feedback(entry, place_in(ledger, entry), printed)

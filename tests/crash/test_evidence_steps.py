@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import signal
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 from support.crash_stage import Stage, die_after
-from support.evidence_story import LIGHT_FILES, WHOLE, answer
-from support.flow_site import git, read_lines
+from support.evidence_story import LIGHT_FILES, WHOLE
+from support.evidence_story import answer as story
+from support.flow_site import accept, git, read_lines
+from support.messages_api import Reply, Request
 from support.replays import play, say_of, standings
 
 # The event after which a process dies, by its type and its number among those of its type. What
@@ -29,8 +32,18 @@ DEATHS = [
     ("probe_run", 3),
     ("mutants", 2),
     ("evaluator_answer", 4),
+    ("evaluator_tool", 3),
+    ("evaluator_answer", 5),
 ]
-ONCE = {"evaluator_tool": 2, "probe_run": 3, "probe_failed": 1, "mutants": 2, "evaluator_answer": 4}
+ONCE = {"evaluator_tool": 3, "probe_run": 3, "probe_failed": 1, "mutants": 2, "evaluator_answer": 5}
+
+
+def answer(request: Request) -> Reply:
+    """Play the story, with a last verdict that is asked for what it lacks."""
+    first = len(request.body["messages"]) == 1
+    if request.role == "evaluator" and first and "x >= LIMIT" in json.dumps(request.body):
+        return accept(resolved=[], score=95)
+    return story(request)
 
 
 def kind_of(event: dict[str, Any]) -> str:

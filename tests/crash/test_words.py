@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 from support.crash_stage import Stage, answer, die_at, fork, reap
-from support.flow_site import Run, Site, git
-from support.messages_api import Reply, Request
+from support.flow_site import Run, Site, git, reject
+from support.messages_api import Reply, Request, error
 from support.replays import say_of
 from support.words import UNREACHED, words_in
 
@@ -88,6 +88,66 @@ def test_a_reject_at_rest_that_a_kill_comes_upon_has_its_effect_once(
     assert [entry["source"] for entry in run.ledger(1)].count("person") == 1
     assert run.tasks["T-001"]["round"] == 2
     _check(stage, REASON)
+
+
+IN_REVIEW = [*STEPS, "before moving the branch", "after moving the branch"]
+
+
+def _landed_once(stage: Stage) -> None:
+    run = Run(stage.site, 0, ())
+    landed = [subject for subject in run.subjects if not subject.startswith("seed")]
+    assert landed == ["T-001: Add feature 1"]
+    trailers = git(stage.site.repo, "log", "-1", "--format=%(trailers)", run.branch)
+    assert "Tilth-Verdict: person" in trailers
+    assert len(run.of("task_done")) == 1
+    assert [word["refused"] for word in run.of("operator_word")] == [None]
+    assert not words_in(run.session)
+    assert say_of(stage.site)[0] == 0
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+@pytest.mark.parametrize("step", [*IN_REVIEW, "before replacing prd.json"])
+def test_an_accept_of_a_running_review_that_a_kill_comes_upon_lands_once(
+    tmp_path: Path, step: str, jobs: str
+) -> None:
+    sites: list[Site] = []
+    told: list[str] = []
+
+    def script(request: Request) -> Reply:
+        if request.role == "evaluator" and not told:
+            told.append("once")
+            assert speak(sites[0], Draft(Verb.ACCEPT, task="T-001")) == 0
+            return reject()
+        return answer(request)
+
+    stage = Stage(tmp_path, tasks=1, script=script, TILTH_JOBS=jobs)
+    sites.append(stage.site)
+    # Statuses are saved before: in progress, under review.
+    nth = 3 if step == "before replacing prd.json" else 1
+    with stage.server:
+        assert stage.begin(die_at(step, nth)) == -9
+        assert stage.go_on() == 0
+    _landed_once(stage)
+
+
+@pytest.mark.parametrize("step", IN_REVIEW)
+def test_an_accept_of_a_resting_review_that_a_kill_comes_upon_lands_once(
+    tmp_path: Path, step: str
+) -> None:
+    def script(request: Request) -> Reply:
+        return error(400, "no") if request.role == "evaluator" else answer(request)
+
+    stage = Stage(tmp_path, tasks=1, script=script)
+    draft = Draft(Verb.ACCEPT, task="T-001")
+    with stage.server:
+        assert stage.begin() == 5
+        died = reap(fork(lambda: speak(stage.site, draft), die_at(step, 1))) == -9
+        # At rest there is no file of a word that could be removed.
+        assert died or "removing" in step
+        if died and not Run(stage.site, 0, ()).of("operator_word"):
+            assert speak(stage.site, draft) == 0
+        assert stage.go_on() == 0
+    _landed_once(stage)
 
 
 @pytest.mark.parametrize(

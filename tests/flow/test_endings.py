@@ -308,14 +308,14 @@ def test_an_accept_below_the_threshold_counts_as_a_rejection(site: Site) -> None
     run = site.run(
         site.bundle(1),
         worker=[solve(1) + submit(1), submit(1)],
-        evaluator=[accept(score=60, concern="Thin."), accept(score="90")],
+        evaluator=[accept(score=60, next_step="Thicken it."), accept(score="90")],
         flags={"eval_threshold": "80"},
     )
     assert run.code == 0
     first = run.ledger(1)[0]
     assert (first["verdict"], first["below_threshold"]) == ("reject", True)
     assert first["rejection_category"] == "acceptance_gap"
-    assert first["next_step"] == "Thin."
+    assert first["next_step"] == "Thicken it."
 
 
 def test_stagnation_ends_the_task(site: Site) -> None:

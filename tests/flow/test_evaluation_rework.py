@@ -112,7 +112,7 @@ def test_at_the_cap_the_last_rejection_ends_the_task_and_keeps_its_work(site: Si
 def test_an_accept_must_reach_the_threshold(
     site: Site, threshold: str, score: object, rejected: bool
 ) -> None:
-    first = accept() if score is None else accept(score=score, concern="Thin.")
+    first = accept() if score is None else accept(score=score, next_step="Thicken it.")
     run = site.run(
         site.bundle(1),
         worker=[solve(1) + submit(1), submit(1)],

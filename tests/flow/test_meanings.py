@@ -85,7 +85,7 @@ def test_the_evaluator_cap_goes_on_when_a_task_is_reattached(site: Site) -> None
     assert run.code == 1
     assert run.of("session_resume")[0]["reattached"] == "T-001"
     assert run.of("task_failed")[0]["reason"] == "evaluator_cap"
-    assert run.tasks["T-001"]["rescue_count"] == 2
+    assert run.tasks["T-001"]["rescue_count"] == 1
 
 
 def test_a_session_killed_after_a_resume_is_not_said_to_be_stopped_as_before(

@@ -132,7 +132,7 @@ def writes_literal_line_breaks(seen: Heard) -> Answer:
 
 def verifies_for_ever(seen: Heard) -> Answer:
     """Check again in other words until told that it is enough."""
-    if "already verified" in seen.last:
+    if "passed on exactly these files" in seen.last:
         return submit(1)
     ways = [f"pytest -q {SEED}", f"python -m pytest {SEED} -v", f"pytest {SEED} -q | tail -3"]
     return solve(1) if seen.turn == 0 else call("bash", command=ways[(seen.turn - 1) % 3])

@@ -281,11 +281,12 @@ def essence(log: str) -> list[str]:
                 line["payload"] = {"role": payload["role"]}
             case "model_call":
                 del payload["request_sha256"]
-            case "challenge":
-                # Which tests are false in which run is drawn anew each time.
-                del payload["runs"]
             case "tool_result" if payload["name"] == "submit_case":
                 del payload["content"], payload["sha256"]
+            case "challenge":
+                # Which expectations are made false is drawn by lot; that those turn red is not.
+                runs = payload["runs"]
+                payload["runs"] = all(one["false"] == one["red"] for one in runs)
             case "validator_run" if payload["phase"] == "base":
                 # A traceback through the interpreter: each Python draws its own.
                 payload["output"] = ""

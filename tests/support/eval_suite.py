@@ -54,8 +54,10 @@ def is_wrong(request: Request) -> bool:
 
 
 def ideal(request: Request) -> Answer:
-    """Judge as a perfect evaluator would."""
-    return reject("tests_pass_but_wrong", score=30) if is_wrong(request) else accept(score=95)
+    """Judge as a perfect evaluator would; a bar above its score asks for a next step."""
+    if is_wrong(request):
+        return reject("tests_pass_but_wrong", score=30)
+    return accept(score=95, next_step="Name it better.")
 
 
 @dataclass(frozen=True)

@@ -88,15 +88,15 @@ class Blocker(Value):
 
 SUBMIT_CASE = ToolSpec.of(
     "submit_case",
-    "Hand in the task when every criterion is met. Checks run on the files as they stand, then a "
-    "reviewer reads the diff and this case. A rejection comes back as this call's result.",
+    "Hand in the task when every criterion is met. Checks run on the files as they stand, then an "
+    "evaluator reads the diff and this case. A rejection comes back as this call's result.",
     Case,
 )
 
 RAISE_BLOCKER = ToolSpec.of(
     "raise_blocker",
     "Say that the task cannot be met as written: contradicting criteria, a wrong acceptance test, "
-    "a missing secret or service. Not for work that is merely hard. The reviewer rules on it.",
+    "a missing secret or service. Not for work that is merely hard. The evaluator rules on it.",
     Blocker,
 )
 

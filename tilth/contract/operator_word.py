@@ -97,11 +97,11 @@ def unread(task: Task) -> UserError:
 
 
 def check_accept(task: Task) -> None:
-    """Refuse an accept of a task that is neither done nor failed."""
-    if task.status not in (Status.DONE, Status.FAILED):
+    """Refuse an accept of a task that is neither done nor failed, nor under review."""
+    if task.status not in (Status.DONE, Status.FAILED, Status.PENDING_EVAL):
         raise UserError(
-            f"{task.id} is {task.status}: only a done or a failed task can be accepted; "
-            "wait for its end"
+            f"{task.id} is {task.status}: only a task that is done, failed or under review can be "
+            "accepted; wait for its case"
         )
 
 

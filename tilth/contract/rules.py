@@ -19,6 +19,8 @@ class Rules(IntEnum):
     EVIDENCE = 3
     # The gate challenges green tests, and shows what Python will run.
     CHALLENGE = 4
+    # Scores are cut and never rounded up, and what a readable verdict lacks is asked for once more.
+    EXCHANGE = 5
 
 
 NEWEST_RULES = max(Rules)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from decimal import ROUND_HALF_EVEN, Decimal
 from enum import StrEnum
 from typing import Any, Literal
 
@@ -17,6 +16,8 @@ from pydantic import ConfigDict, Field, ValidationError, field_validator, model_
 from tilth.base.errors import Unreadable
 from tilth.base.safe_text import shortened
 from tilth.base.values import Value
+from tilth.contract.earlier_scores import score_before
+from tilth.contract.rules import NEWEST_RULES, Rules
 from tilth.contract.tool_arguments import is_nothing, read_arguments, unpacked
 from tilth.model.messages import ToolSpec, Turn
 
@@ -41,9 +42,14 @@ class Decision(StrEnum):
 
 _CATEGORIES = ", ".join(RejectionCategory)
 _REJECTS = frozenset({"reject", "rejected"})
-_SCORE = re.compile(r"[*_`\s]*(\d{1,3}(?:\.\d+)?)[*_`\s]*")
+# `72`, `72.9`, `**72**`, `SCORE: **72**`, `72/100`, `72%`
+_SCORE = re.compile(
+    r"[*_`\s]*(?:score\s*[:=])?[*_`\s]*(\d{1,3})(\.\d+)?[*_`\s]*(?:/\s*100|%)?[*_`\s]*",
+    re.IGNORECASE,
+)
+_LONGEST_SCORE = 100
 _SCORE_RANGE = "must be a whole number from 0 to 100"
-_NO_REASON = "The reviewer rejected this without saying why."
+_NO_REASON = "The evaluator rejected this without saying why."
 
 
 class Proof(StrEnum):
@@ -75,9 +81,10 @@ class Verdict(Value):
 
     @model_validator(mode="before")
     @classmethod
-    def _accept_asks_for_nothing(cls, said: Any) -> Any:
+    def _accept_may_ask_for_nothing(cls, said: Any) -> Any:
         if isinstance(said, dict) and said.get("verdict") == Decision.ACCEPT:
-            return {**said, "next_step": None}
+            step = said.get("next_step")
+            return {**said, "next_step": None if is_nothing(step) else str(step)}
         return said
 
     @field_validator("verdict", mode="before")
@@ -129,13 +136,13 @@ def _is_reject(value: Any) -> bool:
 
 
 def _score(value: Any) -> int:
-    """Read a score as it was written; a half is rounded to the even number."""
+    """Read a score as it was written; what stands behind the point is left out."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         raise ValueError(_SCORE_RANGE)
-    written = _SCORE.fullmatch(str(value))
-    if written is None or Decimal(written[1]) > 100:
+    written = _SCORE.fullmatch(str(value)[:_LONGEST_SCORE])
+    if written is None or float(written[1] + (written[2] or "")) > 100:
         raise ValueError(_SCORE_RANGE)
-    return int(Decimal(written[1]).quantize(Decimal(1), ROUND_HALF_EVEN))
+    return int(written[1])
 
 
 _ABOUT = "Give your verdict, once; it is the only way to answer."
@@ -152,7 +159,9 @@ def _without_probe(spec: ToolSpec) -> ToolSpec:
 SUBMIT_VERDICT = _without_probe(SUBMIT_VERDICT_AND_PROBE)
 
 
-def parse_verdict(turn: Turn, threshold: int, *, with_probe: bool = False) -> Verdict:
+def parse_verdict(
+    turn: Turn, threshold: int, *, with_probe: bool = False, rules: Rules = NEWEST_RULES
+) -> Verdict:
     """Read the one verdict of an answer, or raise Unreadable saying what was wrong."""
     if turn.was_cut:
         raise Unreadable("the answer was cut off before it was complete; answer more briefly")
@@ -162,6 +171,11 @@ def parse_verdict(turn: Turn, threshold: int, *, with_probe: bool = False) -> Ve
     if calls[0].name != SUBMIT_VERDICT.name:
         raise Unreadable(f"there is no tool {shortened(calls[0].name, 100)!r}; call submit_verdict")
     verdict = read_arguments(SUBMIT_VERDICT.name, Verdict, calls[0].arguments)
+    if rules < Rules.EXCHANGE:
+        score = score_before(unpacked(Verdict, calls[0].arguments).get("score"))
+        verdict = verdict.model_copy(update={"score": score})
+    elif not verdict.concern.strip():
+        raise Unreadable("submit_verdict: concern is empty; say in one to three sentences why")
     if threshold and verdict.score is None:
         raise Unreadable("submit_verdict: score is required, a whole number from 0 to 100")
     if not with_probe:
@@ -246,6 +260,15 @@ class LedgerEntry(Value):
         return self.verdict is Decision.ACCEPT
 
     @property
+    def wants(self) -> str | None:
+        """Say what it wants changed; an accept wants nothing, nor does praise below the bar."""
+        if self.accepted:
+            return None
+        if self.below_threshold:
+            return None if self.next_step == self.concern else self.next_step
+        return self.concern
+
+    @property
     def earns_bonus(self) -> bool:
         """Tell whether this rejection adds to the worker's iterations."""
         ruled = self.source == "evaluator" or self.parse_failed or self.is_probe_refusal
@@ -283,7 +306,10 @@ def entry_of(
     if below:
         said["verdict"] = Decision.REJECT
         said["rejection_category"] = RejectionCategory.ACCEPTANCE_GAP
-        said["next_step"] = verdict.concern or "Raise the quality of the change."
+        # What the evaluator was asked for twice and did not name: its own words stand in for it.
+        said["next_step"] = verdict.next_step or verdict.concern
+    elif verdict.verdict is Decision.ACCEPT:
+        said["next_step"] = None
     return LedgerEntry(
         **dict(judged),
         **said,
@@ -342,4 +368,9 @@ def concern_id(index: int) -> str:
 
 def is_settled(index: int, later: Iterable[Sequence[str]]) -> bool:
     """Tell whether a later verdict names the concern at this position; other ids mean nothing."""
-    return any(concern_id(index) in (said.strip().upper() for said in ids) for ids in later)
+    return any(names(ids, concern_id(index)) for ids in later)
+
+
+def names(ids: Sequence[str], name: str) -> bool:
+    """Tell whether ids as a model wrote them hold this one."""
+    return name in (said.strip().upper() for said in ids)

@@ -132,7 +132,7 @@ def _concerns(concerns: Sequence[str]) -> str:
         return ""
     listed = _written(f"- {folded(concern)}" for concern in concerns)
     return (
-        "\n## What reviewers found weak in earlier acceptance tests here\n\n"
+        "\n## What evaluators found weak in earlier acceptance tests here\n\n"
         f"{listed}\n\nWrite tests that do not have these weaknesses.\n"
     )
 

@@ -310,9 +310,7 @@ def _hold(
 def _show_concerns(anchor: Anchor) -> None:
     """Tell the person too what reviewers said of earlier acceptance tests here."""
     if anchor.seed_concerns:
-        tell(
-            "reviewers found earlier acceptance tests of this repository weak; the seeder is told:"
-        )
+        tell("evaluators found earlier acceptance tests here weak; the seeder is told:")
     for concern in anchor.seed_concerns:
         tell(f"  - {one_line(concern, 400)}")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from tilth.contract.evidence import ProbeOutcome
 from tilth.gate.challenged import Challenged, ChallengeRun
@@ -10,8 +10,12 @@ from tilth.log.envelope import Payload
 
 
 class EvaluatorTool(Payload):
-    """Hold one call of the evaluator and exactly what it was given back."""
+    """Hold one call of the evaluator and exactly what it was given back.
 
+    `lacking` is what a verdict lacked that could be read, where that was asked for once more.
+    """
+
+    sparse: ClassVar[tuple[str, ...]] = ("lacking",)
     type: Literal["evaluator_tool"] = "evaluator_tool"
     conversation: str
     call_id: str
@@ -22,6 +26,7 @@ class EvaluatorTool(Payload):
     is_error: bool
     duration_ms: int = 0
     sha256: str | None = None
+    lacking: tuple[str, ...] = ()
 
 
 class ProbeRun(Payload):

@@ -166,6 +166,7 @@ def _review_of(known: ReviewState, thread: Thread) -> Review:
         answers=known.answers,
         unread=[turn_of(call) for call in known.unread],
         corrected=known.corrected,
+        completed=known.completed,
         pending=pending,
         given=given,
     )

@@ -128,7 +128,7 @@ def _(task: TaskState, event: Event, call: ev.ModelCall) -> TaskState:
         second = task.second_spend.after(call.usage, call.cost_usd)
         task = changed(task, second_spend=second)
     if role is not Role.WORKER:
-        return _reviewed(task, call.conversation, last=call, answers=1)
+        return _reviewed(task, call.conversation, last=call)
     acts = any(block.get("type") == "tool_use" for block in call.content)
     attempt = task.attempt
     return with_attempt(
@@ -237,7 +237,11 @@ def _(task: TaskState, event: Event, tool: ev.EvaluatorTool) -> TaskState:
     if tool.name == RUN_PROBE:
         task = changed(task, evaluator_probes=(*task.evaluator_probes, tool))
     task = changed(task, gate_ms=task.gate_ms + tool.duration_ms)
-    return _reviewed(task, tool.conversation, corrected=tool.name == SUBMIT_VERDICT.name)
+    if tool.name != SUBMIT_VERDICT.name:
+        return task
+    return _reviewed(
+        task, tool.conversation, **{"completed" if tool.lacking else "corrected": True}
+    )
 
 
 @_on(ev.ProbeFailed)
@@ -254,31 +258,15 @@ def _(
     return _milestone(changed(task, **kept, gate_ms=task.gate_ms + ran.duration_ms), event)
 
 
-def _reviewed(
-    task: TaskState,
-    conversation: str,
-    *,
-    last: ev.ModelCall | None = None,
-    answers: int = 0,
-    unread: bool = False,
-    corrected: bool = False,
-) -> TaskState:
+def _reviewed(task: TaskState, conversation: str, **what: Any) -> TaskState:
     """Note what happened in the review at hand; another conversation is none of its business."""
     reviews = (task.attempt.review, task.seconding)
     review = next((each for each in reviews if each and each.conversation == conversation), None)
     if review is None:
         return task
-    heard = review.last
-    now = changed(
-        review,
-        answers=review.answers + answers,
-        last=last or heard,
-        unread=(*review.unread, heard) if unread and heard else review.unread,
-        corrected=review.corrected or corrected,
-    )
     if review is task.seconding:
-        return changed(task, seconding=now)
-    return with_attempt(task, review=now)
+        return changed(task, seconding=review.after(**what))
+    return with_attempt(task, review=review.after(**what))
 
 
 @_on(ev.SecondOpinion)
@@ -310,7 +298,8 @@ def _without_output(event: Event) -> Event:
 @_on(ev.EvaluatorVerdict)
 def _(task: TaskState, event: Event, verdict: ev.EvaluatorVerdict) -> TaskState:
     score = task.score if verdict.score is None else verdict.score
-    heard = task.attempt.review.last if task.attempt.review else None
+    review = task.attempt.review if verdict.entry.accepted else None
+    heard = review.last if review else None
     task = changed(
         task,
         verdict_events=(*task.verdict_events, event),
@@ -323,8 +312,8 @@ def _(task: TaskState, event: Event, verdict: ev.EvaluatorVerdict) -> TaskState:
 @_on(ev.OperatorSpoke)
 def _(task: TaskState, event: Event, word: ev.OperatorSpoke) -> TaskState:
     if word.accepts:
-        failed = task.outcome is TaskOutcome.FAILED
-        return changed(task, cleared=not failed, rescued=failed)
+        to_land = task.outcome is TaskOutcome.FAILED or task.is_open
+        return changed(task, cleared=not to_land, rescued=to_land)
     if not word.sends_back or word.entry is None:
         return task
     task = changed(task, verdict_events=(*task.verdict_events, event))

@@ -10,9 +10,11 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TypeVar
 
+from tilth.base.values import changed
 from tilth.contract.case import Case
+from tilth.contract.open_concerns import open_concerns
 from tilth.contract.outcomes import FailReason
-from tilth.contract.verdict import Decision, LedgerEntry, is_settled
+from tilth.contract.verdict import LedgerEntry
 from tilth.log.events import (
     BlockerRaised,
     CaseSubmitted,
@@ -79,6 +81,16 @@ class ReviewState:
     # The answers that could not be read, and whether it was told that its probe proves nothing.
     unread: tuple[ModelCall, ...] = ()
     corrected: bool = False
+    # Whether it was asked for what a verdict lacked.
+    completed: bool = False
+
+    def after(
+        self, *, last: ModelCall | None = None, unread: bool = False, **told: bool
+    ) -> ReviewState:
+        """Give it after one more answer, which may be one that could not be read, or one remark."""
+        answers, heard = self.answers + (last is not None), last or self.last
+        missed = (*self.unread, self.last) if unread and self.last else self.unread
+        return changed(self, answers=answers, last=heard, unread=missed, **told)
 
 
 @dataclass(frozen=True)
@@ -207,7 +219,7 @@ class TaskState:
     failure: TaskFailed | None = None
     forced: TaskForceAccepted | None = None
     # A person has accepted what was below the bar, has sent back what had ended, or has accepted
-    # what had failed, which is then to land.
+    # what had failed or was under review, which is then to land.
     cleared: bool = False
     sent_back: bool = False
     rescued: bool = False
@@ -256,6 +268,11 @@ class TaskState:
     def is_open(self) -> bool:
         """Tell whether its last attempt has begun and not ended."""
         return bool(self.attempts) and not self.attempts[-1].ended
+
+    @property
+    def waits_to_land(self) -> bool:
+        """Tell whether evaluator or person has accepted its last case, and it has not ended yet."""
+        return self.is_open and (self.rescued or self.attempt.waits_to_land)
 
     @property
     def ledger(self) -> tuple[LedgerEntry, ...]:
@@ -340,13 +357,5 @@ class TaskState:
 
     @property
     def open_concerns(self) -> int:
-        """Count what the evaluator objected to and has not settled since; an accept settles all."""
-        ledger = self.ledger
-        if ledger and ledger[-1].accepted:
-            return 0
-        return sum(
-            entry.source == "evaluator"
-            and entry.verdict is Decision.REJECT
-            and not is_settled(index, (later.resolved for later in ledger[index + 1 :]))
-            for index, entry in enumerate(ledger)
-        )
+        """Count what evaluator or person want changed and no later verdict settles."""
+        return len(open_concerns(self.ledger))

@@ -13,11 +13,13 @@ from pathlib import Path
 
 from tilth.base.errors import UserError, WorkspaceError
 from tilth.contract.operator_word import find_task
+from tilth.contract.rules import Rules
 from tilth.contract.verdict import SUBMIT_VERDICT, LedgerEntry
 from tilth.git import trees
 from tilth.git.source import SourceRepo, open_source
-from tilth.log.events import EvaluatorParseError
+from tilth.log.events import EvaluatorParseError, EvaluatorTool
 from tilth.log.past_reviews import PastReview
+from tilth.log.state import SessionState
 from tilth.model.messages import Conversation, Model, Role
 from tilth.replay.account import Account
 from tilth.replay.agreement import Pair, Ruling, Sight
@@ -27,7 +29,7 @@ from tilth.task.attempt import Review
 from tilth.task.bench import Bench
 from tilth.task.briefs import TURNS_NOTE, evaluator_system
 from tilth.task.evaluator_tools import RUN_PROBE, EvaluatorTools
-from tilth.task.review_turns import Reading, read_verdict
+from tilth.task.review_turns import Reading, Terms, read_verdict
 from tilth.task.second_opinion import entry_again, put_again, tools_again
 
 _MAY_LOOK = re.compile(re.escape(TURNS_NOTE).replace(re.escape("{looks}"), r"\d+"))
@@ -46,14 +48,15 @@ class Judge:
         session: Session,
         account: Account,
         model: Model,
-        threshold: int,
+        state: SessionState,
         open_bench: Callable[[], Bench],
         new_id: Callable[[], str],
     ) -> None:
         self._session = session
         self._account = account
         self._model = model
-        self._threshold = threshold
+        self._state = state
+        self._rules = state.start.rules if state.start else Rules.FIRST
         self._open_bench = open_bench
         self._new_id = new_id
 
@@ -61,12 +64,13 @@ class Judge:
         """Have another verdict on one case."""
         bench, sight = self._bench_for(past)
         conversation = self._conversation(past, sight)
-        unread: list[EvaluatorParseError] = []
+        heard: list[EvaluatorParseError | EvaluatorTool] = []
         reading = read_verdict(
-            Review(conversation),
+            # What it was not asked for in the recorded question it is not asked for after it.
+            Review(conversation, completed=self._rules < Rules.EXCHANGE),
             lambda: ask(self._account, self._model, conversation, self._account.emit),
-            self._threshold,
-            unread.append,
+            Terms(tree=past.tree, threshold=self._state.threshold),
+            heard.append,
             self._tools(bench, past, conversation) if bench else None,
         )
         return Pair(
@@ -75,7 +79,7 @@ class Judge:
             tree=past.tree,
             old=_ruling(past.verdict),
             new=self._new(past, reading),
-            unreadable=tuple(each.error for each in unread),
+            unreadable=tuple(e.error for e in heard if isinstance(e, EvaluatorParseError)),
             sight=sight,
         )
 
@@ -125,7 +129,7 @@ class Judge:
         return tools_again(bench, task, past, conversation, self._account.emit)
 
     def _new(self, past: PastReview, reading: Reading) -> Ruling:
-        entry = entry_again(past, reading, self._threshold)
+        entry = entry_again(past, reading, self._state.threshold)
         return _ruling(entry) if entry else Ruling(verdict=None, model=reading.model)
 
 

@@ -54,7 +54,7 @@ from tilth.show.progress_line import EventProgress, ProgressLine, no_progress
 from tilth.show.terminal import stop_on_signals
 from tilth.task.ending import Ending
 from tilth.task.evidence_record import EvidenceRecord
-from tilth.task.words import Listener, lands, take_up
+from tilth.task.words import Listener, lands_at_rest, take_up
 
 # What shaped the recorded run. Keys, endpoints, sandbox and interpreter are today's business, and
 # a cap that stopped it is not needed: the recording ends there.
@@ -255,7 +255,7 @@ class _Play:
             self._script.word_heard(word)
             session = self._session(parts.settings)
             try:
-                if lands(session.plan, word):
+                if lands_at_rest(session.plan, word):
                     accept_at_rest(parts, session, word, strict=False)
                     continue
                 with open_desk(session, parts.mask) as desk:

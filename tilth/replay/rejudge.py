@@ -147,7 +147,7 @@ class _Asking:
             self._session,
             account,
             model,
-            fold(self._session.events()).threshold,
+            fold(self._session.events()),
             lambda: stack.enter_context(open_ground(*ground)),
             new_id,
         )

@@ -31,7 +31,7 @@ from tilth.sandbox import host_entry
 from tilth.sandbox.handshake import Handshake, HandshakePipes
 from tilth.sandbox.layout import Layout
 from tilth.sandbox.processes import MARK, End, new_mark
-from tilth.sandbox.runner import Command, Excerpt, Finished, Host, Pipe, why_not
+from tilth.sandbox.runner import Command, Excerpt, Finished, Host, NotStarted, Pipe
 
 _CAPABILITIES = ("--cap-add", "CAP_SYS_ADMIN", "--cap-add", "CAP_SETPCAP", "--as-pid-1")
 # A sandbox that is used so often is worth keeping; validators use theirs less.
@@ -194,7 +194,7 @@ class StandingHost(Host):
             return
         number, text = fault["errno"], fault["text"]
         error = ValueError(text) if number is None else OSError(number, os.strerror(number))
-        raise ToolError(why_not(command.model_copy(update={"argv": command.inner}), error))
+        raise NotStarted(command.model_copy(update={"argv": command.inner}), error)
 
     def _send(self, channel: socket.socket, command: Command, pipe: Pipe) -> bool:
         request = json.dumps(

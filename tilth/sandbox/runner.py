@@ -35,8 +35,19 @@ _DRAIN_S = 1.5
 _REAP_S = 0.3
 _SLICE_S = 0.02
 _BUSY_S = 5.0
+# Faults of starting a program that a moment may cure: nothing has run yet.
+_PASSING = (errno.ENOENT, errno.EAGAIN)
+_AGAIN_S = 0.2
 _MOST_WALLS = 6
 _WALL_FELL = 1
+
+
+class NotStarted(ToolError):
+    """Tell that a program could not be started, so that nothing of it ran."""
+
+    def __init__(self, command: Command, error: OSError | ValueError) -> None:
+        super().__init__(_why_not(command, error))
+        self.may_pass = isinstance(error, OSError) and error.errno in _PASSING
 
 
 class Host(ABC):
@@ -108,15 +119,28 @@ class Excerpt:
 
 
 def run(command: Command, *, keep_bytes: int = KEEP_BYTES) -> Finished:
-    """Run a command to its end or its timeout, and end all it started; ToolError if it cannot."""
+    """Run a command to its end or its timeout, and end all it started; ToolError if it cannot.
+
+    A program that was not found, or found no room for a process, is tried once more: nothing ran.
+    """
     # Shut by something that was killed before it could be opened again.
     open_to_owner(command.cwd)
     try:
-        hosted = None if command.host is None else command.host.run(command, keep_bytes)
-        return hosted if hosted is not None else _run(command, keep_bytes)
+        try:
+            return _hosted_or_not(command, keep_bytes)
+        except NotStarted as error:
+            if not error.may_pass:
+                raise
+        time.sleep(_AGAIN_S)
+        return _hosted_or_not(command, keep_bytes)
     finally:
         # A command may have shut the directory that everybody else still works in.
         open_to_owner(command.cwd)
+
+
+def _hosted_or_not(command: Command, keep_bytes: int) -> Finished:
+    hosted = None if command.host is None else command.host.run(command, keep_bytes)
+    return hosted if hosted is not None else _run(command, keep_bytes)
 
 
 def _run(command: Command, keep_bytes: int) -> Finished:
@@ -233,7 +257,7 @@ def _start(
             start_new_session=True,
         )
     except (OSError, ValueError) as error:
-        raise ToolError(why_not(command, error)) from error
+        raise NotStarted(command, error) from error
     pipe.close_writer()
     return process
 
@@ -253,7 +277,7 @@ def _popen(argv: Sequence[str], **how: Any) -> subprocess.Popen[bytes]:
             time.sleep(_SLICE_S)
 
 
-def why_not(command: Command, error: OSError | ValueError) -> str:
+def _why_not(command: Command, error: OSError | ValueError) -> str:
     program = command.argv[0] if command.argv else "(no program)"
     if not isinstance(error, OSError):
         return f"{program} cannot be run: {error}"

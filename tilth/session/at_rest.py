@@ -29,7 +29,7 @@ from tilth.session.lost_log import require_start
 from tilth.session.report_file import save_report
 from tilth.session.resting_log import resting_log
 from tilth.session.session import Session, SessionStatus
-from tilth.task.words import TOO_LATE, Listener, lands, settle, take_up, waiting
+from tilth.task.words import TOO_LATE, Listener, lands_at_rest, settle, take_up, waiting
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ def take_up_waiting(desk: Desk) -> tuple[OperatorSpoke, ...]:
     for word in waiting(desk):
         if word.verb is Verb.STOP:
             spoken.append(_too_late(desk, word))
-        elif not lands(desk.record.plan, word):
+        elif not lands_at_rest(desk.record.plan, word):
             spoken.append(take_up(desk, word, desk.listener_for(word)))
     return tuple(spoken)
 

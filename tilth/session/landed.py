@@ -65,7 +65,7 @@ def finish_landed(session: Session, state: SessionState, mask: Mask) -> bool:
 def _may_have_landed(known: TaskState, task: Task) -> bool:
     """Tell whether a task got as far as its landing: git is asked about no other."""
     attempt = known.attempt
-    on_its_way = attempt.waits_to_land or attempt.forced or attempt.last(Committed)
+    on_its_way = known.waits_to_land or attempt.forced or attempt.last(Committed)
     return bool(on_its_way) or task.status in (Status.ACCEPTED, Status.DONE)
 
 

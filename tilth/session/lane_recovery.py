@@ -110,7 +110,7 @@ def _reopen(lanes: SessionLanes, found: Found, known: TaskState) -> _Reopened | 
     if _take_up_refusal(work.bench, attempt, exchange):
         return _Reopened(work, exchange, lost=False)
     if attempt.task.status is Status.ACCEPTED:
-        _wait_again(work.bench, attempt, exchange)
+        _wait_again(work.bench, known, attempt, exchange)
         return _Reopened(work, exchange, lost=False)
     return _Reopened(work, exchange, lost)
 
@@ -142,6 +142,8 @@ def _finish(
     if forced is not None and exchange.green and attempt.task.status is not Status.ACCEPTED:
         # It waits for its turn from here on.
         landing.force_accept(bench, attempt, exchange.green, forced, told=True)
+    if known.rescued and exchange.submitted and attempt.task.status is not Status.ACCEPTED:
+        landing.land_for_person(bench, attempt, exchange.submitted.case)
     return False
 
 
@@ -169,7 +171,7 @@ def _take_up_refusal(bench: Bench, attempt: Attempt, exchange: Exchange) -> bool
     return True
 
 
-def _wait_again(bench: Bench, attempt: Attempt, exchange: Exchange) -> None:
+def _wait_again(bench: Bench, known: TaskState, attempt: Attempt, exchange: Exchange) -> None:
     """Have an accepted task wait for its turn, with what was ruled on it."""
     submitted, green = exchange.submitted, exchange.green
     if attempt.accepted is not None:
@@ -183,7 +185,9 @@ def _wait_again(bench: Bench, attempt: Attempt, exchange: Exchange) -> None:
     own = [entry for entry in exchange.verdicts if entry.tree == submitted.tree]
     merged = [entry for entry in exchange.verdicts if entry.tree != submitted.tree]
     verdict, score = landing.NOT_EVALUATED, None
-    if own:
+    if known.rescued:
+        verdict, score = landing.PERSON, landing.last_score(bench, attempt)
+    elif own:
         verdict = landing.UNPARSED if own[-1].parse_failed else str(own[-1].verdict)
         score = own[-1].score
     attempt.accepted = Accepted(Green(submitted.tree, submitted.case), verdict, score)

@@ -192,6 +192,9 @@ def _finish_landing(bench: Bench, found: Found, attempt: Attempt, exchange: Exch
     if exchange.forced is not None and exchange.green is not None:
         landing.force_accept(bench, attempt, exchange.green, exchange.forced, told=True)
         return True
+    if found.memory.task(attempt.task.id).rescued and exchange.submitted is not None:
+        landing.land_for_person(bench, attempt, exchange.submitted.case)
+        return True
     return False
 
 
@@ -280,15 +283,16 @@ def _keep_review(bench: Bench, attempt: Attempt, exchange: Exchange) -> None:
     same = (open_review.conversation.model, exchange.reviewed_at) == (model.name, model.endpoint)
     if same:
         return
-    if _has_ruled(open_review.pending, bench.settings.eval_threshold):
-        # What was ruled stands; it is only not asked again about its probe.
-        open_review.corrected = True
+    if _has_ruled(bench, open_review.pending):
+        # What was ruled stands; it is only not asked again about it.
+        open_review.corrected = open_review.completed = True
     else:
         attempt.open_review = None
 
 
-def _has_ruled(turn: Turn | None, threshold: int) -> bool:
+def _has_ruled(bench: Bench, turn: Turn | None) -> bool:
+    bar, rules = bench.settings.eval_threshold, bench.rules
     try:
-        return turn is not None and bool(parse_verdict(turn, threshold, with_probe=True))
+        return turn is not None and bool(parse_verdict(turn, bar, with_probe=True, rules=rules))
     except Unreadable:
         return False

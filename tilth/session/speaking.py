@@ -45,7 +45,7 @@ from tilth.session.parts import Parts, new_id, open_parts, read_facts
 from tilth.session.session import Session, SessionStatus
 from tilth.session.store import wait_for_lock
 from tilth.task.acceptance import accept, check_last_case
-from tilth.task.words import lands, take_up, understand
+from tilth.task.words import lands_at_rest, take_up, understand
 
 _TRIES = 200
 
@@ -141,7 +141,7 @@ def _at_rest(
     _refuse_interview(session)
     before = wake(session, mask)
     words = _words(session, draft, mask)
-    if any(lands(session.plan, word) for word in words):
+    if any(lands_at_rest(session.plan, word) for word in words):
         return _land(settings, session, words[0], frontend)
     with open_desk(session, mask, before) as desk:
         # First to see whether they make sense: what is refused leaves nothing behind.
@@ -153,8 +153,8 @@ def _at_rest(
 
 
 def _land(settings: Settings, session: Session, word: OperatorWord, frontend: Frontend) -> Spoken:
-    """Land a failed task; while another is under way its base must not move, so it waits."""
-    if session.plan.with_status(*UNDER_WAY):
+    """Land what a person accepts; while another is under way its base must not move: it waits."""
+    if any(task.id != word.task for task in session.plan.with_status(*UNDER_WAY)):
         _put(session, (word,))
         return Spoken(session.id, (word,), waits=True)
     source = open_source(Path(session.checkpoint.source))

@@ -15,9 +15,10 @@ from typing import NamedTuple
 
 from tilth.base.values import Value
 from tilth.config.project import SEED_RUN
+from tilth.contract.open_concerns import open_concerns
 from tilth.contract.outcomes import FailReason
 from tilth.contract.prd import Plan
-from tilth.contract.verdict import Proof
+from tilth.contract.verdict import Proof, concern_id
 from tilth.log.events import ChallengeMade, Judging, SessionStart
 from tilth.log.state import SessionState
 from tilth.log.task_state import TaskOutcome, TaskState
@@ -50,6 +51,7 @@ class Ground(StrEnum):
     UNSURE = "unsure"
     WORK_AROUND = "work_around"
     REJECTED = "rejected"
+    UNSETTLED = "unsettled"
     BY_PERSON = "by_person"
     NEAR_REJECT = "near_reject"
     LOW_SCORE = "low_score"
@@ -85,6 +87,7 @@ WEIGHTS: Mapping[Ground, Weight] = {
     Ground.UNSURE: Weight(6, 5),
     Ground.WORK_AROUND: Weight(4, 5),
     Ground.REJECTED: Weight(8, 5),
+    Ground.UNSETTLED: Weight(10, 3),
     Ground.BY_PERSON: Weight(10),
     Ground.NEAR_REJECT: Weight(10),
     Ground.LOW_SCORE: Weight(4, 9),
@@ -229,6 +232,10 @@ def _of_the_verdicts(task: TaskState) -> Iterator[_Found]:
     rejections = sum(not entry.accepted for entry in task.ledger)
     if rejections:
         yield _Found(Ground.REJECTED, _rejected(task, rejections), rejections)
+    unsettled = _unsettled(task)
+    if unsettled:
+        said = f"the accept does not say that it is settled: {'; '.join(unsettled)}"
+        yield _Found(Ground.UNSETTLED, said, len(unsettled))
     if task.by_person:
         yield _Found(Ground.BY_PERSON, "accepted by a person")
     if task.cleared and task.forced:
@@ -259,9 +266,17 @@ def _rejected(task: TaskState, rejections: int) -> str:
         return f"{counted(rejections, 'rejection')} and no accept"
     said = "rejected once" if rejections == 1 else f"rejected {rejections} times"
     last = "" if rejections == 1 else "the last for: "
-    if ending is TaskEnding.DONE:
+    if ending is TaskEnding.DONE and not _unsettled(task):
         return f"{said}, since settled" + _last_objection(task, f": {last}")
     return said + _last_objection(task, f", {last or 'for: '}")
+
+
+def _unsettled(task: TaskState) -> tuple[str, ...]:
+    """Name what was still open when the evaluator accepted, and no verdict speaks of."""
+    ledger = task.ledger
+    if ending_of(task) is not TaskEnding.DONE or not (ledger and ledger[-1].accepted):
+        return ()
+    return tuple(f"{concern_id(at)} {ledger[at].wants}" for at in open_concerns(ledger))
 
 
 def _stood_in_the_way(task: TaskState) -> str:
@@ -277,7 +292,7 @@ def _stood_in_the_way(task: TaskState) -> str:
 def _last_objection(task: TaskState, before: str) -> str:
     """Quote what the last rejection was for."""
     rejections = [entry for entry in task.ledger if not entry.accepted and not entry.parse_failed]
-    return f"{before}{rejections[-1].concern}" if rejections else ""
+    return f"{before}{rejections[-1].wants or 'a low score'}" if rejections else ""
 
 
 def _challenged(task: TaskState) -> ChallengeMade | None:

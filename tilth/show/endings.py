@@ -96,7 +96,7 @@ def ending_of(task: TaskState | None, status: Status | None = None) -> TaskEndin
     if task.outcome is TaskOutcome.FAILED:
         return TaskEnding.FAILED
     if task.outcome is TaskOutcome.OPEN:
-        return TaskEnding.TO_LAND if task.attempt.waits_to_land else TaskEnding.OPEN
+        return TaskEnding.TO_LAND if task.waits_to_land else TaskEnding.OPEN
     if task.below_bar:
         return TaskEnding.BELOW_BAR
     if task.done and task.done.verdict == "unparsed":

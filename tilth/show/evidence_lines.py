@@ -20,6 +20,8 @@ def evaluator_tool(tool: ev.EvaluatorTool, now: Progress) -> Iterator[Note]:
     text = f"looks: {describe_call(tool.name, tool.arguments)}"
     if tool.name == "submit_verdict":
         text = f"is asked again: {said}"
+    if tool.lacking:
+        text = f"is asked once more for: {', '.join(tool.lacking)}"
     yield Note("evaluator", text, Tone.QUIET, more=(one_line(said, 120),))
 
 

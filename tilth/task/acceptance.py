@@ -1,7 +1,8 @@
-"""Acceptance: a failed task that a person accepts lands, its change merged onto the tip.
+"""Acceptance: a task that a person accepts lands, its change merged onto the tip.
 
-What its last case left is put onto what has landed since, and the gate runs there. Only what passes
-is committed. It never asks a model.
+What its last case left is put onto what has landed since, and the gate runs there; where nothing
+has come between, the tree that was under review lands as it is. Only what passes is committed. It
+never asks a model.
 """
 
 from __future__ import annotations
@@ -89,6 +90,8 @@ def prove(bench: Bench, task: Task) -> Proven:
             f"{task.id} no longer fits: conflict in {', '.join(merged.conflicted)}; "
             "send it back to work with `tilth reject`"
         )
+    if task.status is Status.PENDING_EVAL and merged.tree == case.tree:
+        return Proven(Green(case.tree, case.case), onto, Validation(reports=()))
     plan = bench.record.plan
     baseline = bench.gate.baseline(task, plan, onto)
     emit = bench.emit.bind(task_id=task.id, trace_id=known.attempt.trace_id)

@@ -63,13 +63,15 @@ class Review:
     """Keep count of one conversation with the evaluator about one case.
 
     `pending` and `given` are left by an interruption: the last answer, not yet wholly acted on, and
-    the results it was given. `corrected` is true once it was told that its probe proves nothing.
+    the results it was given. `corrected` is true once it was told that its probe proves nothing,
+    `completed` once it was asked for what a verdict lacked.
     """
 
     conversation: Conversation
     answers: int = 0
     unread: list[Turn] = field(default_factory=list)
     corrected: bool = False
+    completed: bool = False
     pending: Turn | None = None
     given: dict[str, ToolResult] = field(default_factory=dict)
 

@@ -28,6 +28,7 @@ from tilth.task.shown_change import ShownChange
 FILE_LIMIT = 60_000
 ROOT_LIMIT = 40
 BLOCK_WORD = 6
+PRIOR = "Prior iterations on this task"
 FILES_LIMIT = 200
 _TASK_LINE = re.compile(r"#(?=[^\S\n]*Your task:)", re.IGNORECASE)
 
@@ -65,7 +66,15 @@ UNCHANGED = (
 LAST_TURN = (
     "[This was your last look. Your next answer must be the verdict: call submit_verdict alone.]"
 )
+LACKING = (
+    "Your verdict could be read, but it lacks something. Call submit_verdict once more, whole: "
+    "with what you have said already, and with"
+)
 TURNS_NOTE = "You may give {looks} answers that look before the one that rules. "
+SCORE_NOTE = (
+    " A `score` is required, and the bar is {threshold}: name a `next_step` with every score below "
+    "it, whatever your verdict."
+)
 NOTE_FIRST = (
     "Not looked at: the person you work for has a note for you first, below. Act on it, then call "
     "{name} again if it still stands."
@@ -204,7 +213,7 @@ def worker_message(view: WorkerView) -> str:
         root=_section("The files", _root(view.root)),
         upstream=_section("What this task builds on", _upstream(view.upstream)),
         operator=_sections(for_worker(view.answers, view.notes, view.ledger)),
-        ledger=_section("Earlier verdicts on this task", format_ledger(view.ledger)),
+        ledger=_section(PRIOR, format_ledger(view.ledger)),
         conventions=_section("Conventions of this project", _files(view.conventions)),
         background=_section("Background", _background(view.background)),
         plan=_section("The whole plan (context, not work to do)", _plan(view.plan)),
@@ -279,9 +288,8 @@ def _prior_iterations(ledger: Sequence[LedgerEntry], block: Callable[[str, str],
     """Show earlier verdicts with what to make of them; a first review needs neither."""
     if not ledger:
         return ""
-    heading = "Prior iterations on this task"
-    verdicts = block(heading.lower(), format_ledger(ledger))
-    return _section(heading, render("prior-iterations", verdicts=verdicts).rstrip())
+    verdicts = block(PRIOR.lower(), format_ledger(ledger))
+    return _section(PRIOR, render("prior-iterations", verdicts=verdicts).rstrip())
 
 
 def _sections(parts: Iterable[tuple[str, str]]) -> str:
@@ -300,7 +308,7 @@ def _turns_note(turns: int) -> str:
 
 
 def _score_note(threshold: int) -> str:
-    return " A `score` is required." if threshold else ""
+    return SCORE_NOTE.format(threshold=threshold) if threshold else ""
 
 
 def _own(text: str) -> str:

@@ -14,13 +14,13 @@ from tilth.task.asking import ask, open_conversation
 from tilth.task.attempt import Attempt
 from tilth.task.bench import Bench
 from tilth.task.briefs import TRY_FIRST, DisputeView, block_word, dispute_message, dispute_system
-from tilth.task.checks import CheckKind, checks_in
+from tilth.task.checks import runs_tests
 from tilth.task.opening import seed_test_texts
 from tilth.task.review import change_of
 from tilth.task.tool_turns import give_result
 
 UNREADABLE_RULING = (
-    "The reviewer gave no readable ruling, so the contract stands as written. Go on with the task."
+    "The evaluator gave no readable ruling, so the contract stands as written. Go on with the task."
 )
 
 
@@ -50,7 +50,7 @@ def hear_blocker(bench: Bench, attempt: Attempt, call: ToolCall) -> ToolResult |
         )
         attempt.emit(ruled)
     if ruled.contract_at_fault:
-        return TaskEnd(FailReason.BLOCKED, f"{blocker.reason} Reviewer: {ruled.ruling}")
+        return TaskEnd(FailReason.BLOCKED, f"{blocker.reason} Evaluator: {ruled.ruling}")
     told = ruled.ruling if ruled.ruled_by == "harness" else f"The contract stands. {ruled.ruling}"
     return give_result(bench, attempt, call, told, is_error=False)
 
@@ -72,8 +72,7 @@ def _runs_tests(bench: Bench, call: Block) -> bool:
     command = arguments.get("command") if isinstance(arguments, dict) else None
     if call.get("name") != "bash" or not isinstance(command, str):
         return False
-    kinds = {check.kind for check in checks_in(command, bench.validators)}
-    return bool(kinds & {CheckKind.TESTS, CheckKind.VALIDATOR})
+    return runs_tests(command, bench.validators)
 
 
 def _rule(bench: Bench, attempt: Attempt, blocker: Blocker) -> Ruling:

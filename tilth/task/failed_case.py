@@ -19,6 +19,7 @@ def keep_red(attempt: Attempt, seen: Snapshot, told: ToolResult | TaskEnd) -> To
     """Remember a case that failed."""
     if isinstance(told, ToolResult):
         attempt.red = RedTree(seen.tree, told.content)
+        attempt.verified.judge()
     return told
 
 

@@ -14,7 +14,7 @@ from tilth.task.attempt import Attempt
 from tilth.task.bench import Bench, RunContext
 from tilth.task.briefs import NOTE_FIRST
 from tilth.task.tool_turns import give_result
-from tilth.task.words import Listener, lands, take_up, unheard, waiting
+from tilth.task.words import Listener, lands, lands_at_rest, take_up, unheard, waiting
 
 
 def hear(bench: Bench, attempt: Attempt | None = None) -> None:
@@ -29,10 +29,10 @@ def hear(bench: Bench, attempt: Attempt | None = None) -> None:
             if attempt is not None and attempt.open_turn is not None and _is_for(word, attempt):
                 # An interruption left its last answer unheard: that is the place for it.
                 continue
-            if not lands(bench.record.plan, word):
-                _take_up(bench, word, attempt)
-            elif attempt is None:
+            if attempt is None and lands_at_rest(bench.record.plan, word):
                 acceptance.accept(bench, word)
+            elif not lands(bench.record.plan, word):
+                _take_up(bench, word, attempt)
 
 
 def hear_for(bench: Bench, busy: Collection[str], *, landing: bool) -> None:
@@ -49,10 +49,18 @@ def hear_for(bench: Bench, busy: Collection[str], *, landing: bool) -> None:
                 continue
             if landing and word.verb is not Verb.TELL:
                 continue
+            if _is_for_its_lane(bench, word):
+                continue
             if lands(bench.record.plan, word):
                 acceptance.accept(bench, word)
             elif word.task is not None or not busy:
                 _take_up(bench, word, None)
+
+
+def _is_for_its_lane(bench: Bench, word: OperatorWord) -> bool:
+    """Tell whether a word is the verdict on a case under review, which its own lane hears."""
+    plan = bench.record.plan
+    return lands_at_rest(plan, word) and not lands(plan, word)
 
 
 def _is_for(word: OperatorWord, attempt: Attempt | None) -> bool:
@@ -111,20 +119,24 @@ def is_sent_back(bench: Bench, attempt: Attempt) -> bool:
     return bench.words.state.task(attempt.task.id).attempt.sent_back_at_its_end
 
 
-def hear_verdict(bench: Bench, attempt: Attempt, call_id: str) -> LedgerEntry | None:
-    """Give a person's reject of the case under review, if one has come: it ends the review."""
+def hear_verdict(
+    bench: Bench, attempt: Attempt, call_id: str, *verbs: Verb
+) -> OperatorSpoke | None:
+    """Give a person's verdict on the case under review, if one has come: it ends the review."""
     listener = _listener(attempt, case=call_id)
     with bench.one_at_a_time:
         for word in waiting(bench):
-            if word.verb is Verb.REJECT and word.task == attempt.task.id:
-                return take_up(bench, word, listener).entry
+            if word.verb in (verbs or (Verb.REJECT, Verb.ACCEPT)) and word.task == attempt.task.id:
+                spoken = take_up(bench, word, listener)
+                if spoken.refused is None:
+                    return spoken
     return None
 
 
 def overruled(bench: Bench, attempt: Attempt, call_id: str, judged: LedgerEntry) -> LedgerEntry:
     """Give a person's reject of what an evaluator has just accepted, else what that one said."""
-    heard = hear_verdict(bench, attempt, call_id) if judged.accepted else None
-    return heard or judged
+    heard = hear_verdict(bench, attempt, call_id, Verb.REJECT) if judged.accepted else None
+    return (heard.entry if heard else None) or judged
 
 
 def hear_stop(context: RunContext) -> None:

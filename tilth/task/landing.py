@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from tilth.config.settings import OnExhausted
+from tilth.contract.case import Case
 from tilth.contract.operator_requests import OperatorRequest, RequestKind, still_open
 from tilth.contract.outcomes import FailReason
 from tilth.contract.prd import Status, Task
@@ -75,6 +76,15 @@ def set_aside_ref(session: str, task_id: str) -> str:
 def land(bench: Bench, attempt: Worked, green: Green, *, verdict: str, score: int | None) -> None:
     """Commit an accepted tree, then mark its task done."""
     _done(bench, attempt, green, verdict=verdict, score=score, below_bar=False)
+
+
+def land_for_person(bench: Bench, attempt: Attempt, case: Case) -> None:
+    """Land the tree under review, which a person accepted before its evaluator had ruled."""
+    known = bench.words.state.task(attempt.task.id).submitted
+    if known is None:
+        raise ValueError(f"{attempt.task.id} was accepted, but its log holds no case")
+    score = last_score(bench, attempt)
+    _done(bench, attempt, Green(known.tree, case), verdict=PERSON, score=score, below_bar=False)
 
 
 def force_accept(

@@ -77,8 +77,9 @@ def put_onto_tip(bench: Bench, attempt: Attempt, accepted: Accepted) -> OnTip | 
     on_tip = dataclasses.replace(attempt, base=onto, baseline=known)
     before = bench.tree.diff(attempt.base, green.tree)
     seen = _submission(bench, on_tip, Green(merged.tree, green.case))
-    # What nobody accepted in the first place is not put to the evaluator again.
-    differs = not accepted.below_bar and not same_patch(before, seen.diff)
+    # What no evaluator accepted in the first place is not put to one again.
+    judged = not accepted.below_bar and accepted.verdict != landing.PERSON
+    differs = judged and not same_patch(before, seen.diff)
     return OnTip(on_tip, accepted, seen, validation, reads_differently=differs)
 
 

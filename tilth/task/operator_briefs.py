@@ -34,7 +34,7 @@ def for_evaluator(
     """Show the evaluator what a person has ruled and what the worker was told."""
     parts = (f"{block('question', each.question)}\n\n{folded(each.answer)}" for each in answers)
     yield "Answers of the person this is for (they amend the contract)", "\n\n".join(parts)
-    told = "Notes of the person this is for, to worker and reviewer (they amend the contract)"
+    told = "Notes of the person this is for, to worker and evaluator (they amend the contract)"
     yield told, "\n\n".join(notes)
 
 

@@ -22,6 +22,7 @@ def count(attempt: Attempt, entry: LedgerEntry) -> None:
     """Count a rejection toward the cap, if it is one that counts, and what could not be read."""
     attempt.rejections += entry.counts_toward_cap
     attempt.unreadable = attempt.unreadable + 1 if entry.parse_failed else 0
+    attempt.verified.judge()
 
 
 def end_of(

@@ -11,6 +11,7 @@ from functools import partial
 from typing import Literal
 
 from tilth.contract.evidence import Mutated
+from tilth.contract.open_concerns import open_ids
 from tilth.contract.operator_requests import answered_about
 from tilth.contract.rules import Rules
 from tilth.contract.verdict import (
@@ -33,7 +34,7 @@ from tilth.task.attempt import Attempt, Review, Snapshot, Submission
 from tilth.task.bench import Bench
 from tilth.task.briefs import EvaluatorView, block_word, evaluator_message, evaluator_system
 from tilth.task.opening import conventions, seed_test_texts, upstream
-from tilth.task.review_turns import Reading
+from tilth.task.review_turns import Reading, Terms
 from tilth.task.shown_change import ShownChange, led_to, shown_change
 
 ROUND_NOTE = (
@@ -148,6 +149,16 @@ def _view(
     )
 
 
+def terms_of(bench: Bench, attempt: Attempt, tree: str) -> Terms:
+    """Say what a verdict on a tree is read by."""
+    return Terms(
+        tree=tree,
+        threshold=bench.settings.eval_threshold,
+        open_ids=open_ids(bench.record.read_ledger(attempt.task.id)),
+        rules=bench.rules,
+    )
+
+
 def entry_from(
     bench: Bench,
     attempt: Attempt,
@@ -200,8 +211,8 @@ def _unread(about: Judged, model: str, *, fail_open: bool) -> LedgerEntry:
     closed = harness_reject(
         about,
         category=RejectionCategory.ACCEPTANCE_GAP,
-        concern="The reviewer's verdict could not be read, so the case was not accepted.",
-        next_step="This is no fault of yours: check your work once more and submit it again.",
+        concern="The evaluator's verdict could not be read, so the case was not accepted.",
+        next_step="Nothing was found against your work: call `submit_case` again.",
         parse_failed=True,
         model=model,
     )

@@ -9,8 +9,10 @@ from collections.abc import Callable
 from typing import Protocol
 
 from tilth.base.errors import Unreadable
-from tilth.base.values import Value
+from tilth.base.values import Value, digest
 from tilth.contract.evidence import Probed, bounded
+from tilth.contract.open_concerns import lacking
+from tilth.contract.rules import NEWEST_RULES, Rules
 from tilth.contract.verdict import (
     SUBMIT_VERDICT,
     Decision,
@@ -19,10 +21,10 @@ from tilth.contract.verdict import (
     parse_verdict,
     reject_in,
 )
-from tilth.log.events import EvaluatorParseError
+from tilth.log.events import EvaluatorParseError, EvaluatorTool
 from tilth.model.messages import Block, ToolCall, ToolResult, Turn
 from tilth.task.attempt import Review
-from tilth.task.briefs import LAST_TURN
+from tilth.task.briefs import LACKING, LAST_TURN
 
 VERDICT_TRIES = 2
 
@@ -33,6 +35,15 @@ class Reading(Value):
     verdict: Verdict | None
     model: str
     proof: Proof | None = None
+
+
+class Terms(Value):
+    """Hold what a verdict is read by: the bar, the concerns it must speak of, the rules."""
+
+    tree: str
+    threshold: int
+    open_ids: tuple[str, ...] = ()
+    rules: Rules = NEWEST_RULES
 
 
 class Looking(Protocol):
@@ -51,14 +62,16 @@ class Looking(Protocol):
 def read_verdict(
     review: Review,
     answer: Callable[[], Turn],
-    threshold: int,
-    on_unread: Callable[[EvaluatorParseError], object],
+    terms: Terms,
+    emit: Callable[[EvaluatorParseError | EvaluatorTool], object],
     tools: Looking | None = None,
 ) -> Reading:
     """Have a verdict; one that cannot be read is asked for once more, with what was wrong.
 
-    Of answers that stay unreadable, the last that plainly rejects is taken as it is.
+    What one that can be read lacks is asked for once, too. Of answers that stay unreadable, the
+    last that plainly rejects is taken as it is.
     """
+    may_prove = tools is not None
     while len(review.unread) < VERDICT_TRIES:
         turn = _next(review, answer)
         if tools is not None and _looks(turn) and review.answers < tools.turns:
@@ -67,9 +80,11 @@ def read_verdict(
         try:
             if tools is not None and _looks(turn):
                 raise Unreadable("no answer is left for looking; call submit_verdict alone")
-            verdict = parse_verdict(turn, threshold, with_probe=tools is not None)
+            verdict = parse_verdict(turn, terms.threshold, with_probe=may_prove, rules=terms.rules)
         except Unreadable as error:
-            _ask_again(review, turn, error, on_unread)
+            _ask_again(review, turn, error, emit)
+            continue
+        if _completes(review, turn, verdict, terms, emit):
             continue
         reading = _proven(review, turn, verdict, tools)
         if reading is not None:
@@ -113,12 +128,12 @@ def _ask_again(
     review: Review,
     turn: Turn,
     error: Unreadable,
-    on_unread: Callable[[EvaluatorParseError], object],
+    emit: Callable[[EvaluatorParseError], object],
 ) -> None:
     review.unread.append(turn)
     again = len(review.unread) < VERDICT_TRIES
     reply = _correction(turn, error) if again else []
-    on_unread(
+    emit(
         EvaluatorParseError(
             conversation=review.conversation.id,
             attempt=len(review.unread),
@@ -138,6 +153,39 @@ def _correction(turn: Turn, error: Unreadable) -> list[Block]:
         for call in turn.tool_calls
     ]
     return results or [{"type": "text", "text": text}]
+
+
+def _completes(
+    review: Review,
+    turn: Turn,
+    verdict: Verdict,
+    terms: Terms,
+    emit: Callable[[EvaluatorTool], object],
+) -> bool:
+    """Ask once for all that a verdict lacks; tells whether there is another one to come."""
+    lacks = lacking(verdict, terms.threshold, terms.open_ids)
+    if not lacks or review.completed or terms.rules < Rules.EXCHANGE:
+        return False
+    review.completed = True
+    listed = "\n".join(f"- {lack}" for lack in lacks)
+    text = f"{LACKING}\n\n{listed}"
+    call = turn.tool_calls[0]
+    emit(
+        EvaluatorTool(
+            conversation=review.conversation.id,
+            call_id=call.id,
+            name=call.name,
+            arguments=call.arguments,
+            tree=terms.tree,
+            content=text,
+            is_error=True,
+            sha256=digest(text),
+            lacking=tuple(lack.partition(":")[0] for lack in lacks),
+        )
+    )
+    result = ToolResult(call_id=call.id, content=text, is_error=True)
+    review.conversation.reply([result.to_wire()])
+    return True
 
 
 def _proven(review: Review, turn: Turn, verdict: Verdict, tools: Looking | None) -> Reading | None:

@@ -21,7 +21,7 @@ from tilth.task.bench import Bench
 from tilth.task.budget import Allowance
 from tilth.task.evaluator_tools import EvaluatorTools
 from tilth.task.leftovers import Leftovers
-from tilth.task.review_turns import Reading, read_verdict
+from tilth.task.review_turns import Reading, Terms, read_verdict
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ def _judge_again(bench: Bench, left: Leftovers, asked: _Asked) -> None:
     reading = read_verdict(
         review,
         lambda: ask(bench, model, conversation, emit),
-        bench.settings.eval_threshold,
+        Terms(tree=past.tree, threshold=bench.settings.eval_threshold, rules=bench.rules),
         emit,
         tools if tools.were_offered(conversation) else None,
     )

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Protocol
 
+from tilth.base.plain_file import read_plain
 from tilth.base.values import digest
 from tilth.contract.rules import Rules
 from tilth.log.events import Emit, HookRan, PreToolBlock, ToolCalled, ToolResulted
@@ -11,7 +13,8 @@ from tilth.model.messages import Conversation, ToolCall, ToolResult
 from tilth.task.asking import Account
 from tilth.task.attempt import Attempt
 from tilth.task.bench import Bench
-from tilth.task.checks import checks_in
+from tilth.task.checks import failure_in, runs_tests, shows_passing
+from tilth.task.opening import seed_test_texts
 from tilth.task.tool_outcome import ToolOutcome
 
 
@@ -70,16 +73,30 @@ def _run(bench: Bench, attempt: Attempt, call: ToolCall) -> ToolResult:
 
 
 def _remarked(bench: Bench, attempt: Attempt, call: ToolCall, outcome: ToolOutcome) -> str:
-    """Give an outcome's text, with a remark on a check that shows nothing new."""
-    if call.name != "bash" or outcome.exit_code is None or outcome.is_error:
-        return outcome.content
+    """Give an outcome's text, with a remark on a command that shows nothing new."""
+    said, code = outcome.content, outcome.exit_code
+    if call.name != "bash" or code is None:
+        return said
     command = str(call.arguments["command"])
-    checks = checks_in(command, bench.validators)
-    if not checks:
-        return outcome.content
+    ran = code == 0 and runs_tests(command)
+    passing = ran and shows_passing(command, said, _own_tests(bench, attempt))
+    failure = failure_in(command, code, said)
+    if not (passing or failure or attempt.verified.has_passed):
+        return said
     files = bench.tree.fingerprint()
-    line = attempt.verified.remark(command, checks, outcome.exit_code, outcome.content, files)
-    return outcome.content if line is None else f"{outcome.content.rstrip()}\n{line}"
+    line = attempt.verified.remark(files, passing=passing, failure=failure)
+    return said if line is None else f"{said.rstrip()}\n{line}"
+
+
+def _own_tests(bench: Bench, attempt: Attempt) -> tuple[str, ...]:
+    """Name the task's acceptance tests, unless the worktree has one of them otherwise."""
+    tests = seed_test_texts(bench, attempt.task)
+    for test in tests:
+        with suppress(OSError):
+            if read_plain(bench.tree.path / test.name).decode("utf-8", "replace") == test.text:
+                continue
+        return ()
+    return tuple(test.name for test in tests)
 
 
 def note_call(exchange: CallExchange, call: ToolCall) -> None:

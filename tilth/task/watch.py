@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from tilth.base.values import Value, canonical
 from tilth.contract.verdict import LedgerEntry
 from tilth.model.messages import ToolCall
-from tilth.task.checks import Check, passed, ran_none, ran_tests
 
 STAGNANT_AFTER = 3
 
@@ -15,10 +14,10 @@ REFUSED_AT = 3
 ENDED_AT = 6
 
 _VERIFIED = (
-    "[This check passed before on the same files: this state is already verified. If every "
-    "criterion is met, the next step is `submit_case`.]"
+    "[This task's acceptance tests passed on exactly these files. If every criterion is met, call "
+    "`submit_case`.]"
 )
-_NO_TEST_RAN = "[No test was run, so nothing was shown to pass.]"
+_UNCHANGED = "[Nothing has changed since this failed the same way: no file differs.]"
 _REPEATED = (
     "[Not run: this is call number {times} in a row with exactly these arguments, and no file has "
     "changed in between, so it would give the above again. Do something else: read another file, "
@@ -58,34 +57,38 @@ def verification_tail(last_edit: int, case: int) -> int:
 
 
 class Verified:
-    """Remember which checks passed on which content of the files."""
+    """Remember on which content of the files this task's acceptance tests passed, and what failed.
+
+    Content is named by a fingerprint; without one nothing is known. What was judged since is
+    not reminded of again: it is not what `submit_case` is to be called on.
+    """
 
     def __init__(self) -> None:
-        self._passed: dict[str, list[tuple[Check, int]]] = {}
+        self._passed: set[str] = set()
+        self._judged: set[str] = set()
+        self._failed: set[tuple[str, str]] = set()
 
-    def remark(
-        self, command: str, checks: Sequence[Check], exit_code: int, output: str, files: str | None
-    ) -> str | None:
-        """Give one line on a check that shows nothing new, or nothing at all.
+    @property
+    def has_passed(self) -> bool:
+        return not self._passed <= self._judged
 
-        `files` is a fingerprint of the worktree's content; without one nothing is known.
-        """
-        if ran_none(checks, output):
-            return _NO_TEST_RAN
-        if not checks or files is None or not passed(command, checks, exit_code, output):
+    def remark(self, files: str | None, *, passing: bool, failure: str | None) -> str | None:
+        """Give one true line on a command that shows nothing new, or nothing at all."""
+        if files is None:
             return None
-        before = self._passed.setdefault(files, [])
-        count = ran_tests(output)
-        known = all(any(_shows(old, check, count) for old in before) for check in checks)
-        before += [(check, count) for check in checks]
-        return _VERIFIED if known else None
+        if files in self._passed - self._judged:
+            return _VERIFIED
+        if passing:
+            self._passed.add(files)
+        if failure is None:
+            return None
+        again = (files, failure) in self._failed
+        self._failed.add((files, failure))
+        return _UNCHANGED if again else None
 
-
-def _shows(old: tuple[Check, int], check: Check, count: int) -> bool:
-    """Tell whether an earlier run showed this already, by what it ran or by how many passed."""
-    earlier, tests = old
-    same_tests = tests == count > 0 and check.runs_all_of(earlier)
-    return earlier.covers(check) or same_tests
+    def judge(self) -> None:
+        """Take in that a case was sent back."""
+        self._judged |= self._passed
 
 
 class Repeats:

@@ -135,6 +135,13 @@ def lands(plan: Plan, word: OperatorWord) -> bool:
     return is_accept and task is not None and task.status is Status.FAILED
 
 
+def lands_at_rest(plan: Plan, word: OperatorWord) -> bool:
+    """Tell whether a word asks for a commit where nothing runs that would make it."""
+    task = plan.task(word.task or "")
+    under_review = task is not None and task.status is Status.PENDING_EVAL
+    return lands(plan, word) or (under_review and word.decision is Decision.ACCEPT)
+
+
 def awaiting_landing(hearing: Hearing) -> frozenset[str]:
     """Name the failed tasks that a person has accepted and that land once no other is at work."""
     plan, known = hearing.record.plan, {word.id for word in hearing.words.state.words}
@@ -166,7 +173,7 @@ def understand(hearing: Hearing, word: OperatorWord, listener: Listener | None) 
     if word.verb is Verb.TELL:
         task = told_tasks(plan, word.task)[0]
         known = hearing.words.state.task(task.id)
-        if known.is_open and (known.attempt.waits_to_land or known.attempt.forced):
+        if known.waits_to_land or (known.is_open and known.attempt.forced):
             # The plan does not say so yet: a kill came between the two.
             raise unread(task)
         about = _delivered(task, listener, OPERATOR_NOTE.format(text=word.text))
@@ -184,7 +191,9 @@ def understand(hearing: Hearing, word: OperatorWord, listener: Listener | None) 
     tree = known.submitted.tree if known.submitted else None
     if said["decision"] is Decision.ACCEPT:
         check_accept(task)
-        return OperatorSpoke(**{**said, "task": task.id}, tree=tree)
+        under_review = task.status is Status.PENDING_EVAL and listener is not None
+        call_id = _answered(known, listener) if under_review else None
+        return OperatorSpoke(**{**said, "task": task.id}, tree=tree, call_id=call_id)
     entry = _entry(hearing, known, {**said, "task": task.id})
     about = _sent_back(hearing, task, listener, entry)
     if task.status is Status.ACCEPTED:

@@ -49,7 +49,7 @@ def rejected(proof: Proof | None = None, **changes: Any) -> LedgerEntry:
 
 def test_the_feedback_says_what_is_wrong_and_what_counts_as_resolved() -> None:
     text = format_reject_feedback(rejected(), 2)
-    assert text.startswith("REJECTED (weak_test). The reviewer")
+    assert text.startswith("REJECTED (weak_test). The evaluator")
     assert "Concern C3: The test asserts nothing." in text
     assert "- tests/test_a.py::test_b" in text
     assert "Next step: Assert the result." in text
@@ -58,19 +58,27 @@ def test_the_feedback_says_what_is_wrong_and_what_counts_as_resolved() -> None:
         assert word in after
 
 
-def test_feedback_of_the_harness_does_not_speak_for_the_reviewer() -> None:
+def test_feedback_of_the_harness_does_not_speak_for_the_evaluator() -> None:
     text = format_reject_feedback(harness(), 0)
-    assert "The reviewer" not in text
+    assert "The evaluator" not in text
     assert "Evidence" not in text
+
+
+def test_what_is_open_is_shown_however_old_it_is() -> None:
+    entries = [rejected(concern=f"Concern number {n}.") for n in range(1, 8)]
+    text = format_ledger([*entries, rejected(resolved=["C2"])])
+    assert [n for n in range(1, 8) if f"Concern number {n}." in text] == [1, 3, 4, 5, 6, 7]
 
 
 def test_only_the_last_five_entries_are_shown_under_ids_that_stay() -> None:
     entries = [rejected(concern=f"Concern number {n}.") for n in range(1, 9)]
-    text = format_ledger(entries)
+    settled = rejected(concern="Concern number 8.", resolved=[f"C{n}" for n in range(1, 8)])
+    text = format_ledger([*entries[:7], settled])
     shown = [n for n in range(1, 9) if f"Concern number {n}." in text]
     assert shown == [4, 5, 6, 7, 8]
     for n in shown:
-        assert f"- C{n}: reject weak_test, by evaluator\n  concern: Concern number {n}." in text
+        state = "" if n == 8 else " (settled)"
+        assert f"- C{n}{state}: reject weak_test, by evaluator\n  concern: Concern" in text
     assert format_ledger(entries[:1]).startswith("- C1: ")
     assert format_ledger([]) == ""
 
@@ -115,7 +123,7 @@ def test_earlier_verdicts_say_whether_they_were_proven() -> None:
 
 def test_who_did_not_accept_is_said() -> None:
     for source, who in (
-        ("evaluator", "The reviewer"),
+        ("evaluator", "The evaluator"),
         ("harness", "The harness"),
         ("person", "The operator"),
     ):

@@ -167,7 +167,11 @@ def test_a_word_for_no_category_is_none(category: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "score", ["72", 72, 72.0, " 72 ", "72.0", 72.5, "72.5", "**72**", "**72.5**", 71.5, "`72`"]
+    "score",
+    [
+        *("72", 72, 72.0, " 72 ", "72.0", 72.5, "72.9", "**72**", "**72.5**", 72.99, "`72`"),
+        *("72/100", "72 / 100", "72%", "SCORE: **72**", "score=72", "**Score:** 72/100"),
+    ],
 )
 def test_a_score_is_read_from_any_way_to_write_the_number(score: Any) -> None:
     read_score = read(ACCEPT | {"score": score}).score
@@ -201,7 +205,21 @@ def test_both_ends_of_the_scale_are_scores(score: Any) -> None:
 
 @pytest.mark.parametrize(
     "score",
-    ["seventy", "72/100", "72%", "", True, False, "8/10", 100.4, -1, 101, 1e9, [72], {"score": 72}],
+    [
+        "seventy",
+        "72/10",
+        "72 of 100",
+        "",
+        True,
+        False,
+        "8/10",
+        100.4,
+        -1,
+        101,
+        1e9,
+        [72],
+        {"score": 72},
+    ],
 )
 def test_a_score_that_is_no_whole_number_on_the_scale_is_unreadable(score: Any) -> None:
     assert "score" in refusal(turn(call(ACCEPT | {"score": score})))

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tilth.base.errors import Unreadable
+from tilth.contract.rules import Rules
 from tilth.contract.verdict import (
     Decision,
     RejectionCategory,
@@ -64,8 +65,28 @@ def test_an_accept_that_asks_for_a_change_contradicts_itself() -> None:
     assert not asks_despite_accept(turn(call(ACCEPT | asks), call(ACCEPT | asks, "c2")))
 
 
-def test_an_accept_carries_no_next_step() -> None:
-    assert read(ACCEPT | {"next_step": "Rename it some day."}).next_step is None
+def test_an_accepts_next_step_is_read_and_is_none_where_a_word_says_so() -> None:
+    assert read(ACCEPT | {"next_step": "Rename it some day."}).next_step == "Rename it some day."
+    assert read(ACCEPT | {"next_step": "none"}).next_step is None
+
+
+@pytest.mark.parametrize("verdict", [ACCEPT, REJECT], ids=["accept", "reject"])
+def test_an_empty_concern_is_unreadable(verdict: dict[str, Any]) -> None:
+    assert "concern" in refusal(turn(call(verdict | {"concern": " \n"})))
+
+
+def test_a_score_that_goes_on_and_on_is_read_at_once() -> None:
+    assert "score" in refusal(turn(call(ACCEPT | {"score": "*" * 200_000 + "x"})))
+
+
+def test_what_was_recorded_under_earlier_rules_is_read_as_it_was_then() -> None:
+    before = Rules.CHALLENGE
+    half, empty = turn(call(ACCEPT | {"score": 59.5})), turn(call(ACCEPT | {"concern": ""}))
+    assert parse_verdict(half, 60, rules=before).score == 60
+    assert parse_verdict(half, 60).score == 59
+    assert parse_verdict(empty, 0, rules=before).verdict is Decision.ACCEPT
+    with pytest.raises(Unreadable, match="score"):
+        parse_verdict(turn(call(ACCEPT | {"score": "72/100"})), 60, rules=before)
 
 
 def test_a_missing_or_unknown_category_is_asked_for_by_the_allowed_values() -> None:

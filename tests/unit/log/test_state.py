@@ -266,7 +266,8 @@ def test_open_concerns_are_those_nobody_settled() -> None:
     settles = rejection(resolved=("C1",))
     assert task_after(rejection(), rejection()).open_concerns == 2
     assert task_after(rejection(), settles).open_concerns == 1
-    assert task_after(rejection(), verdict()).open_concerns == 0
+    assert task_after(rejection(), verdict()).open_concerns == 1
+    assert task_after(rejection(), verdict(resolved=("C1",))).open_concerns == 0
 
 
 def test_an_attempt_knows_its_base_and_its_conversation() -> None:

@@ -12,6 +12,7 @@ import pytest
 
 from tilth.base.errors import ToolError
 from tilth.sandbox.confinement import KEEP_BYTES, Command, Finished, run
+from tilth.sandbox.runner import Host
 
 ENV = {"PATH": os.environ["PATH"], "LANG": "C.UTF-8"}
 
@@ -170,3 +171,32 @@ def test_a_program_that_is_open_for_writing_for_a_moment_is_run_after_it(tmp_pat
         assert run(command).output == "ran\n"
     finally:
         closing.join()
+
+
+def test_a_program_that_is_not_there_for_a_moment_is_tried_once_more(tmp_path: Path) -> None:
+    """As when an update puts a new one in its place; whatever else is wrong fails at once."""
+    program, tries = tmp_path / "program", []
+
+    class Updated(Host):
+        """Be asked before every try, and have the program there at the second."""
+
+        def run(self, command: Command, keep_bytes: int) -> Finished | None:
+            tries.append(command.argv)
+            if len(tries) == 2:
+                program.write_text("#!/bin/sh\necho ran\n", encoding="utf-8")
+                program.chmod(0o755)
+            return None
+
+    command = Command(argv=(str(program),), cwd=tmp_path, env=ENV, timeout_s=10, host=Updated())
+    assert run(command).output == "ran\n"
+    assert len(tries) == 2
+
+    program.unlink()
+    with pytest.raises(ToolError, match="no such program"):
+        run(command)
+    assert len(tries) == 4
+
+    program.write_text("not a program", encoding="utf-8")
+    with pytest.raises(ToolError, match=r"(?i)permission denied"):
+        run(command)
+    assert len(tries) == 5

@@ -30,6 +30,7 @@ from tilth.model.messages import Role
 from tilth.show.doubt import WEIGHTS, Doubt, Ground, Landed, doubts
 
 PAGE = Path(__file__).parents[3] / "docs" / "report.md"
+ALL_SETTLED = verdict(resolved=("C1", "C2"))
 DONE = TaskDone(commit=SHA, score=95, iterations=3, evaluated=True, verdict="accept")
 
 
@@ -100,7 +101,7 @@ def test_a_task_nothing_speaks_against_has_no_doubt() -> None:
         (Ground.ALREADY_GREEN, 1, [SAMPLES["seed_already_green"], DONE]),
         (Ground.UNSURE, 2, [case(uncertainties=("a", "b")), DONE]),
         (Ground.WORK_AROUND, 1, [case(work_arounds=("a",)), DONE]),
-        (Ground.REJECTED, 2, [rejection(), rejection(), verdict(), DONE]),
+        (Ground.REJECTED, 2, [rejection(), rejection(), ALL_SETTLED, DONE]),
         (Ground.BY_PERSON, 1, [done(verdict="person")]),
         (Ground.BY_PERSON, 1, [SAMPLES["task_force_accepted"], done(below_bar=True), ACCEPTED]),
         (Ground.SECOND_OPINION, 1, [case(), DONE, SAMPLES["second_opinion"]]),
@@ -159,11 +160,22 @@ def test_a_ground_is_counted_so_often_at_most_and_every_reason_is_shown() -> Non
     assert [reason.text for reason in doubt.reasons] == [f"unsure: {text}" for text in said]
 
 
+def test_what_no_verdict_speaks_of_when_it_is_accepted_counts_once_more() -> None:
+    doubt = doubt_after(rejection(), rejection(), verdict(resolved=("C2",)), DONE)
+    points = {reason.ground: reason.points for reason in doubt.reasons}
+    expected = 2 * WEIGHTS[Ground.REJECTED].points, WEIGHTS[Ground.UNSETTLED].points
+    assert (points[Ground.REJECTED], points[Ground.UNSETTLED]) == expected
+
+
 @pytest.mark.parametrize(
     ("payloads", "said"),
     [
-        ([rejection(), verdict(), DONE], "rejected once, since settled: "),
-        ([rejection(), rejection(), verdict(), DONE], "rejected 2 times, since settled: the last"),
+        ([rejection(), ALL_SETTLED, DONE], "rejected once, since settled: "),
+        (
+            [rejection(), rejection(), ALL_SETTLED, DONE],
+            "rejected 2 times, since settled: the last",
+        ),
+        ([rejection(), verdict(), DONE], "rejected once, for: "),
         ([rejection(), SAMPLES["task_failed"]], "rejected once, for: "),
         ([rejection(), done(verdict="person")], "rejected once, for: "),
         ([rejection(), done(below_bar=True)], "1 rejection and no accept"),

@@ -336,11 +336,11 @@ def test_an_empty_diff_and_a_task_without_tests_are_said_plainly() -> None:
     assert blocks(message)["tampering"] == "Nothing was found."
 
 
-def test_a_score_is_asked_for_only_with_a_threshold_which_stays_unsaid() -> None:
+def test_a_score_is_asked_for_only_with_a_threshold_which_is_said() -> None:
     assert "`score` is required" not in evaluator_message(evaluator_view(), NONCE)
     asked = evaluator_message(evaluator_view(threshold=83), NONCE)
     assert "`score` is required" in asked
-    assert "83" not in asked
+    assert "the bar is 83: name a `next_step` with every score below it" in asked
 
 
 def dispute_view(diff: str) -> DisputeView:
