@@ -21,7 +21,6 @@ LAYER = {
     "gate.challenged": 0,
     "gate.evidence": 0,
     "gate.findings": 0,
-    "gate.globs": 0,
     "gate.steering": 0,
     "git.changes": 0,
     "git.commits": 0,

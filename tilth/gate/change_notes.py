@@ -11,7 +11,6 @@ from functools import partial
 from tilth.config.project import ProjectFacts
 from tilth.config.secrets import Mask
 from tilth.contract.prd import Plan, Status
-from tilth.gate.checkout import checkout_notes
 from tilth.gate.export import TreeSource
 from tilth.gate.findings import Steering
 from tilth.gate.kept_trees import KeptTrees
@@ -39,14 +38,11 @@ class ChangeNotes:
         trees, overlay, changes = proof.trees, proof.overlay, proof.trees.changes
         untested = [] if proof.seeds.own else [f"{proof.task.id}: {NO_TEST}"]
         restored = tampering_notes((*overlay.tampered, *overlay.weakened))
-        diff = self.trees.diff(proof.base, proof.tree) if changes else ""
-        told = self.facts.context_files or ()
-        hidden = unseen(changes, partial(self.kept.read, proof.tree), told, diff)
-        keys = key_notes(diff, changes, trees.read_tree, self.mask)
-        own = proof_notes(changes, trees.tree_files, trees.read_base, trees.read_tree)
-        paths = [change.path for change in changes if change.status != "D"]
-        rewritten = checkout_notes(diff, paths, partial(self.trees.attributes, proof.tree))
-        return (*untested, *restored, *keys, *own, *rewritten, *hidden)
+        told, read = self.facts.context_files or (), partial(self.kept.read, proof.tree)
+        keys = key_notes(changes, read, self.mask)
+        own = proof_notes(changes, trees.tree_files, trees.read_base, read)
+        hidden = unseen(changes, read, told, partial(self.trees.attributes, proof.tree))
+        return (*untested, *restored, *keys, *own, *hidden)
 
     def steering(self, proof: Proof, plan: Plan) -> Steering:
         """Name what steers the gate and is not as it was: by this change, or since the start."""

@@ -53,22 +53,20 @@ def tampering_notes(found: Iterable[Tampering]) -> tuple[str, ...]:
 
 
 def key_notes(
-    diff: str, changes: Iterable[Change], read: Callable[[str], bytes | None], mask: Mask
+    changes: Iterable[Change], read: Callable[[str], bytes | None], mask: Mask
 ) -> tuple[str, ...]:
     """Name the places of changed files in which a known key stands, and such names of files."""
-    if not mask.finds(diff):
-        return ()
-    known = mask.known
-    names, lines = [], []
+    found = []
     for change in changes:
-        path = known(change.path)
+        path = mask.known(change.path)
         if path != change.path:
-            names.append(f"a known key stands in the name of a file: {path[:200]}")
+            found.append(f"a known key stands in the name of a file: {path[:200]}")
         content = read(change.path) if change.status != "D" else None
-        for number, line in enumerate((content or b"").decode("utf-8", "replace").split("\n"), 1):
-            if known(line) != line:
-                lines.append(f"a known key stands in {path}:{number}")
-    return (*shortened(names), *shortened(lines))
+        text = (content or b"").decode("utf-8", "replace")
+        for number, line in enumerate(text.split("\n") if mask.finds(text) else (), 1):
+            if mask.known(line) != line:
+                found.append(f"a known key stands in {path}:{number}")
+    return shortened(found)
 
 
 def shortened(notes: Sequence[str]) -> tuple[str, ...]:
