@@ -182,7 +182,7 @@ class Gate:
         notes = (*made.notes, *steering.notes, *self._told.of(proof), *known, *tested)
         return Validation(
             reports=tuple(reports),
-            tampered=tuple(tampering.path for tampering in overlay.tampered),
+            tampered=overlay.tampered,
             # A path or a line that is quoted in a note hides nothing there either.
             notes=tuple(map(escaped_line, notes)),
             steering=steering,
@@ -257,8 +257,8 @@ class Gate:
         self, task: Task, plan: Plan, base: str, tree: str, support: tuple[str, ...] = ()
     ) -> Proof:
         seeds = gather_seeds(self._seed_tests, task, plan)
-        files = self._trees.files(base)
-        found = files if tree == base else self._trees.files(tree)
+        files = frozenset(self._trees.files(base))
+        found = files if tree == base else frozenset(self._trees.files(tree))
         trees = Trees(
             base_files=files,
             tree_files=found,

@@ -37,7 +37,7 @@ def steers(path: str) -> Steers | None:
     if name in _SHARED_FILES:
         return Steers.SECTIONS
     in_metadata = any(part.endswith((".dist-info", ".egg-info")) for part in parts[:-1])
-    is_module = name.endswith(MODULE_SUFFIXES) and not _MODULES.isdisjoint(map(stem, parts))
+    is_module = name.endswith(MODULE_SUFFIXES) and bool(_MODULES & stems(path))
     whole = name in _WHOLE_FILES or name.endswith(".pth") or in_metadata or is_module
     return Steers.WHOLE if whole else None
 
@@ -69,6 +69,11 @@ def makes_package_of_tests(path: str, directories: Container[str]) -> bool:
 def stem(part: str) -> str:
     """Give the name a file is imported by; one that begins with a dot is imported by none."""
     return part.partition(".")[0] if not part.startswith(".") else part
+
+
+def stems(path: str) -> set[str]:
+    """Give the names by which a path and its directories are imported."""
+    return set(map(stem, path.split("/")))
 
 
 def may_change(path: str, globs: Iterable[str]) -> bool:
