@@ -34,7 +34,7 @@ from tilth.sandbox.removal import remove_tree
 
 DID = {"A": "added", "M": "changed", "D": "deleted", "T": "changed"}
 _COPY = "the base's copy"
-STOOD_ON = "tests stand on it"
+_STOOD_ON = "tests stand on it"
 
 
 class Overlay(Value):
@@ -181,13 +181,13 @@ def role_of(change: Change, trees: Trees, *, known: bool = False) -> str | None:
         return trees.shadows[path]
     if way is Steers.WHOLE:
         return "it steers the gate"
-    if way is Steers.SECTIONS:
-        differs = trees.is_link(change) or differ(path, *trees.read(change), TOOLS)
-        return f"{way} steer the gate" if differs else None
+    is_shared = way is Steers.SECTIONS
+    if is_shared and (trees.is_link(change) or differ(path, *trees.read(change), TOOLS)):
+        return f"{way} steer the gate"
     if change.status == "A":
         makes = makes_package_of_tests(path, trees.base_directories)
         return "it makes a package of a directory of tests" if makes else None
-    return STOOD_ON if known or is_beside_tests(path) else None
+    return _STOOD_ON if known or is_beside_tests(path) else None
 
 
 def _of_gate(change: Change, trees: Trees, known: bool) -> Tampering | None:
@@ -195,11 +195,11 @@ def _of_gate(change: Change, trees: Trees, known: bool) -> Tampering | None:
     path, role, fault = change.path, role_of(change, trees, known=known), ""
     if role is None:
         return None
-    kind = TamperKind.SUPPORT if role == STOOD_ON else TamperKind.STEERING
+    kind = TamperKind.SUPPORT if role == _STOOD_ON else TamperKind.STEERING
     copy, after = trees.read(change)
     if path in trees.shadows:
         kind, copy, fault = TamperKind.SHADOW, None, f"{path}: {role}; give it another name"
-    elif steers(path) is Steers.SECTIONS:
+    elif kind is TamperKind.STEERING and steers(path) is Steers.SECTIONS:
         try:
             if trees.is_link(change):
                 raise BadText("it leads out of the repository")

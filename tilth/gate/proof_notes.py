@@ -49,10 +49,10 @@ _NAMES = {
     _SKIPS: r"(pytest|unittest|mark)\.skip|skip(if|If|Unless|Test)|SkipTest|xfail|importorskip"
     r"|expectedFailure",
 }
-_OF_TESTS = re.compile(
-    r"\b_?(pytest|unittest|conftest|pluggy|doctest)\b|PYTEST_|_tilth|\btests?[/\\]"
-    r"|\btest(s|_\w+)?\.py\b|\b(getsource\w*|findsource|linecache)\b"
-)
+_IN_PRODUCT = {
+    _KNOWS: r"(?s).*(\b_?(pytest|unittest|conftest|pluggy|doctest)\b|PYTEST_|_tilth|\btests?[/\\]"
+    r"|\btest(s|_\w+)?\.py\b|\b(getsource\w*|findsource|linecache)\b).*",
+}
 _COMMENT = re.compile(
     r"#\s*(noqa|pragma:\s*no|(type|ty|mypy|pyright|ruff|flake8)[:=]\s*"
     r"(ignore|noqa|disable|file-ignore))\b",
@@ -89,15 +89,13 @@ def _found(content: bytes, files: Container[str] | None) -> list[tuple[str, str,
     try:
         if len(content) > _MOST_BYTES:
             raise ValueError("too large")
-        places = {
-            (token.start[0], _SILENT)
-            for token in tokenize.tokenize(io.BytesIO(content).readline)
-            if token.type == tokenize.COMMENT and _COMMENT.search(token.string)
-        }
+        tokens = list(tokenize.tokenize(io.BytesIO(content).readline))
         nodes = list(ast.walk(parse_quietly(content)))
     except (SyntaxError, ValueError, RecursionError, MemoryError, tokenize.TokenError):
         return [(_UNKNOWN, "", "")]
-    places |= {(node.lineno, kind) for node, kind in _of_nodes(nodes, files)}  # type: ignore[attr-defined]
+    places = {(node.lineno, kind) for node, kind in _of_nodes(nodes, files)}  # type: ignore[attr-defined]
+    comments = [token for token in tokens if token.type == tokenize.COMMENT]
+    places |= {(each.start[0], _SILENT) for each in comments if _COMMENT.search(each.string)}
     lines = dict(enumerate(_LINE_END.split(content.decode("utf-8", "replace")), 1))
     return [(k, f":{n}", f": {lines.get(n, '').strip()[:_MOST_CHARS]}") for n, k in sorted(places)]
 
@@ -105,14 +103,14 @@ def _found(content: bytes, files: Container[str] | None) -> list[tuple[str, str,
 def _of_nodes(nodes: list[ast.AST], files: Container[str] | None) -> Iterator[tuple[ast.AST, str]]:
     """Give the nodes that do something worth a note, with what it is."""
     imported = _imported(nodes, files)
+    kinds = _NAMES if files is None else {**_NAMES, **_IN_PRODUCT}
     said = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
     for node in nodes:
-        names = _names(node)
-        for kind, pattern in _NAMES.items():
+        is_said = isinstance(node, ast.Constant) and id(node) in said
+        names = () if is_said else _names(node)
+        for kind, pattern in kinds.items():
             if any(re.fullmatch(pattern, name) for name in names):
                 yield node, kind
-        if files is not None and id(node) not in said and _OF_TESTS.search(_text(node)):
-            yield node, _KNOWS
         if _changes(node, imported):
             yield node, _CHANGES
         if getattr(node, "id", "") in ("exec", "eval", "compile"):
@@ -156,24 +154,18 @@ def _changes(node: ast.AST, imported: set[str]) -> bool:
 
 
 def _names(node: ast.AST) -> list[str]:
-    """Give the names a node uses: as Python reads them, and as a text that is one."""
+    """Give the names and texts a node uses, as Python reads them; of an import its file as well."""
     if isinstance(node, ast.Attribute):
         return [node.attr, *(f"{name}.{node.attr}" for name in _names(node.value)[:1])]
     if isinstance(node, ast.Import | ast.ImportFrom):
-        module = getattr(node, "module", "") or ""
+        modules = {getattr(node, "module", alias.name) or "" for alias in node.names}
         names = [word for alias in node.names for word in alias.name.split(".")]
-        return [*module.split("."), *names, *(f"{module}.{name}" for name in names)]
-    return [_text(node)] if isinstance(node, ast.Name | ast.Constant) else []
-
-
-def _text(node: ast.AST) -> str:
-    """Give a text or name as it is read, and what is imported as the files it comes from."""
-    if isinstance(node, ast.Import | ast.ImportFrom):
-        modules = [getattr(node, "module", alias.name) or "" for alias in node.names]
-        return " ".join(f"{module.replace('.', '/')}.py" for module in modules)
-    value = getattr(node, "attr", getattr(node, "id", getattr(node, "value", "")))
+        found = [f"{module}.{name}" for module in modules for name in names]
+        files = [f"{module.replace('.', '/')}.py" for module in modules]
+        return [*names, *(word for module in modules for word in module.split(".")), *found, *files]
+    value = getattr(node, "id", getattr(node, "value", None))
     text = value.decode("latin-1") if isinstance(value, bytes) else value
-    return unicodedata.normalize("NFKC", text) if isinstance(text, str) else ""
+    return [unicodedata.normalize("NFKC", text)] if isinstance(text, str) else []
 
 
 def _root(node: ast.AST, *, calls: bool = False) -> str:
@@ -186,7 +178,10 @@ def _root(node: ast.AST, *, calls: bool = False) -> str:
             node = node.args[0]
         elif isinstance(node, ast.Call) and calls:
             node = node.func
-        elif isinstance(node, ast.Attribute | ast.Subscript) and _text(node)[:7] != "environ":
+        elif (
+            isinstance(node, ast.Attribute | ast.Subscript)
+            and getattr(node, "attr", "")[:7] != "environ"
+        ):
             node = node.value
         else:
             return ""

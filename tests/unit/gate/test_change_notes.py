@@ -10,8 +10,8 @@ from support.gate_project import task
 
 from tilth.config.project import NamedValidator
 from tilth.contract.prd import Plan, Status
+from tilth.gate.change_notes import earlier_steering, steering_of
 from tilth.gate.overlay import Trees
-from tilth.gate.steering_changes import earlier_steering, steering_of
 from tilth.git.changes import Change
 
 LINT = NamedValidator(name="lint", command=("python", "tools/lint.py"))
