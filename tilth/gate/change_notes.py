@@ -129,10 +129,8 @@ def _goes_by(command: Iterable[str], path: str) -> bool:
     words = {normpath(word) for whole in command for word in _BETWEEN.split(whole) if word}
     where, _, name = path.rpartition("/")
     module = path.removeprefix("src/").removesuffix(".py").removesuffix("/__main__")
-    tools = {basename(word) for word in words}
-    if tools & _NODE:
-        tools.add("package")
-    # make and its Makefile, tox and tox.ini, nox and noxfile.py
+    # make and its Makefile, tox and tox.ini, nox and noxfile.py, npm and package.json
+    tools = {basename(word) for word in words} | ({"package"} if words & _NODE else set())
     runs = any(len(tool) > 2 and tool in name.partition(".")[0].lower() for tool in tools)
     is_there = not where or where in words
     return bool(words & {path, module.replace("/", ".")}) or (is_there and (runs or name in tools))

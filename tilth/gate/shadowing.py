@@ -65,23 +65,23 @@ def shadows(
     """
     runs, base, tree = tuple(setups), {*trees.base_files}, {*trees.tree_files}
     product = {"", "src"}.union(path for run in runs for path in run.search_path)
-    places = product | _places_of_tests(trees, base | tree, runs)
+    places = product | _places_of_tests(trees, runs)
+    # Elsewhere tests may stand beside programs of one name, not imported for each other.
+    shared = {at for at in places if at in product or is_beside_tests(f"{at}/")}
     before = {_module(path) for path in base if path.endswith(MODULES)}
     old = {name for place, name in before if place in places}
-    modules = sorted(path for path in tree if path.endswith(MODULES))
-    beside = {_module(path): path for path in modules if path in base}
-    elsewhere: dict[str, dict[str, str]] = {}
-    for (place, name), path in {**{_module(path): path for path in modules}, **beside}.items():
-        # Elsewhere tests may stand beside programs of one name, not imported for each other.
-        if place in product or (path in base and place in places and is_beside_tests(f"{place}/")):
-            elsewhere.setdefault(name, {})[place] = path
+    # Of two in one place the base's own counts.
+    modules = sorted((path for path in tree if path.endswith(MODULES)), key=base.__contains__)
+    now = {_module(path): path for path in modules}
+    standing = {key: path for key, path in now.items() if path in base or key[0] in product}
     found = {}
     for path in sorted(tree - base):
         place, name = module = _module(path)
-        what = beside.get(module)
+        what = now.get(module) if now.get(module) in base else None
         is_top = place in places and name != TESTS and not steers(path) and not is_test_file(path)
         if is_top and module not in before:
-            what = next((twin for at, twin in elsewhere.get(name, {}).items() if at != place), None)
+            elsewhere = (standing.get((at, name)) for at in sorted(shared - {place}))
+            what = next(filter(None, elsewhere), None)
             if name not in old and name in names():
                 what = f"{name}, which Python has without the project"
         # A link to a directory has no suffix, and can be imported like a package.
@@ -100,22 +100,18 @@ def _module(path: str) -> tuple[str, str]:
     return place, last
 
 
-def _places_of_tests(trees: Trees, files: Collection[str], runs: Iterable[PytestSetup]) -> set[str]:
+def _places_of_tests(trees: Trees, runs: Iterable[PytestSetup]) -> set[str]:
     """Give the directories of tests, and those above, that pytest may make importable."""
     if not any(run.adds_directories for run in runs):
         return set()
-    tests = (PurePosixPath(path) for path in files)
-    found = {
-        str(above)
-        for path in tests
-        if path.name == "conftest.py" or is_test_file(path.name)
-        for above in path.parents
-    }
-    return {place for place in {TESTS, *found} if not _is_package(place, trees)}
+    files = map(PurePosixPath, {*trees.base_files, *trees.tree_files})
+    tests = [path for path in files if path.name == "conftest.py" or is_test_file(path.name)]
+    places = {TESTS, *(str(above) for path in tests for above in path.parents)}
+    return {place for place in places if not _is_package(place, trees)}
 
 
 def _is_package(place: str, trees: Trees) -> bool:
-    """Tell whether tests are imported as a package; none that a change makes counts."""
-    made, name = f"{place}/__init__.py", place.rpartition("/")[2]
+    """Tell whether tests are imported as a package; a directory is not made one by a change."""
+    made = f"{place}/__init__.py"
     is_new = made not in trees.base_files and makes_package_of_tests(made, trees.base_directories)
-    return made in trees.tree_files and not is_new and name.isidentifier()
+    return made in trees.tree_files and not is_new and place.rpartition("/")[2].isidentifier()
