@@ -19,8 +19,9 @@ from tilth.contract.prd import Plan, Status, Task
 from tilth.gate.config_sections import TOOLS, differ, mended
 from tilth.gate.steering import (
     MODULE_SUFFIXES,
+    SECTIONS,
     TESTS,
-    Steers,
+    WHOLE,
     is_beside_tests,
     makes_package_of_tests,
     may_change,
@@ -179,11 +180,10 @@ def role_of(change: Change, trees: Trees, *, known: bool = False) -> str | None:
     path, way = change.path, steers(change.path)
     if path in trees.shadows:
         return trees.shadows[path]
-    if way is Steers.WHOLE:
-        return "it steers the gate"
-    is_shared = way is Steers.SECTIONS
-    if is_shared and (trees.is_link(change) or differ(path, *trees.read(change), TOOLS)):
-        return f"{way} steer the gate"
+    if way == WHOLE:
+        return way
+    if way and (trees.is_link(change) or differ(path, *trees.read(change), TOOLS)):
+        return way
     if change.status == "A":
         makes = makes_package_of_tests(path, trees.base_directories)
         return "it makes a package of a directory of tests" if makes else None
@@ -199,7 +199,7 @@ def _of_gate(change: Change, trees: Trees, known: bool) -> Tampering | None:
     copy, after = trees.read(change)
     if path in trees.shadows:
         kind, copy, fault = TamperKind.SHADOW, None, f"{path}: {role}; give it another name"
-    elif kind is TamperKind.STEERING and steers(path) is Steers.SECTIONS:
+    elif role == SECTIONS:
         try:
             if trees.is_link(change):
                 raise BadText("it leads out of the repository")

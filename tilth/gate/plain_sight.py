@@ -37,10 +37,7 @@ _OTHERWISE = (
 )
 _NOWHERE = "it leads to no file of the project, so nobody is shown what Python would run: add it"
 _NOT_TESTED = "what was tested is not what a checkout holds"
-_TOO_MUCH = (
-    ".gitattributes: there is too much in these files to be read, so which files git rewrites at "
-    "checkout is not known"
-)
+_TOO_MUCH = ".gitattributes: too much to be read, so what git rewrites at checkout is not known"
 _SPEAKS = (
     "it is told to workers and evaluators as the project's conventions; this session's later tasks "
     "see it as it was at the start"

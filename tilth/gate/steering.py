@@ -8,7 +8,6 @@ a file or decides whether a change was honest.
 from __future__ import annotations
 
 from collections.abc import Container, Iterable
-from enum import StrEnum
 from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
 
@@ -23,23 +22,20 @@ _SHARED_FILES = ("pyproject.toml", "setup.cfg", "tox.ini")
 _MODULES = frozenset({"conftest", "sitecustomize", "usercustomize"})
 
 
-class Steers(StrEnum):
-    """Say how a file steers the gate."""
-
-    WHOLE = "the whole file"
-    SECTIONS = "its pytest, ruff and coverage sections"
+WHOLE = "it steers the gate"
+SECTIONS = "its pytest, ruff and coverage sections steer the gate"
 
 
-def steers(path: str) -> Steers | None:
-    """Tell how a path steers the gate."""
+def steers(path: str) -> str | None:
+    """Say how a path steers the gate."""
     parts = PurePosixPath(path).parts
     name = parts[-1]
     if name in _SHARED_FILES:
-        return Steers.SECTIONS
+        return SECTIONS
     in_metadata = any(part.endswith((".dist-info", ".egg-info")) for part in parts[:-1])
     is_module = name.endswith(MODULE_SUFFIXES) and bool(_MODULES & stems(path))
     whole = name in _WHOLE_FILES or name.endswith(".pth") or in_metadata or is_module
-    return Steers.WHOLE if whole else None
+    return WHOLE if whole else None
 
 
 def is_test_file(path: str) -> bool:

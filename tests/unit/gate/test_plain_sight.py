@@ -340,4 +340,4 @@ def test_what_git_cannot_say_is_one_note() -> None:
         raise WorkspaceError("too long")
 
     [note] = unseen([Change(status="A", path="a.py")], lambda _: b"$Id$", (), fails)
-    assert note.startswith(".gitattributes: there is too much in these files to be read, so ")
+    assert note.startswith(".gitattributes: too much to be read, so ")

@@ -10,7 +10,8 @@ from tilth.base.errors import BadText
 from tilth.gate.config_sections import mended
 from tilth.gate.pytest_config import pytest_setup
 from tilth.gate.steering import (
-    Steers,
+    SECTIONS,
+    WHOLE,
     is_beside_tests,
     is_test_file,
     makes_package_of_tests,
@@ -172,8 +173,8 @@ def test_a_path_says_whether_it_is_a_test_beside_tests_or_makes_a_package(
 
 
 def test_only_the_sections_of_shared_files_steer_and_whole_files_as_a_whole() -> None:
-    assert steers("a/pyproject.toml") is steers("setup.cfg") is steers("tox.ini") is Steers.SECTIONS
-    assert steers("x/conftest.py") is steers("a.pth") is Steers.WHOLE
+    assert steers("a/pyproject.toml") is steers("setup.cfg") is steers("tox.ini") is SECTIONS
+    assert steers("x/conftest.py") is steers("a.pth") is WHOLE
     assert steers("conftest.md") is steers("src/calc.py") is None
 
 
