@@ -104,7 +104,7 @@ def test_a_changed_program_of_a_validator_and_a_changed_configuration_are_named(
 ) -> None:
     assert own_gate.code == 0
     told = own_gate.last_user_text("evaluator", 0)
-    assert "tools/lint.py: the validator `lint` runs it or goes by it, and it was changed" in told
+    assert "tools/lint.py: the validator `lint` runs it or goes by it; it was changed" in told
     assert "tilth.toml: it says what the gates of later sessions run" in told
     [steered] = own_gate.of("gate_steered")
     assert steered["files"] == ["tilth.toml", "tools/lint.py"]

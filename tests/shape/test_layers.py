@@ -20,7 +20,6 @@ LAYER = {
     "contract": 0,
     "gate.challenged": 0,
     "gate.findings": 0,
-    "gate.globs": 0,
     "gate.steering": 0,
     "git.changes": 0,
     "git.commits": 0,

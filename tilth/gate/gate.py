@@ -185,10 +185,10 @@ class Gate:
     ) -> Proof:
         workspace, is_base = self.workspace, tree == base
         seeds = gather_seeds(self.seed_tests, task, self.seen(plan, task))
-        files = workspace.files(base)
+        files = frozenset(workspace.files(base))
         trees = Trees(
             base_files=files,
-            tree_files=files if is_base else workspace.files(tree),
+            tree_files=files if is_base else frozenset(workspace.files(tree)),
             changes=() if is_base else workspace.changes(base, tree),
             read_base=partial(workspace.read, base),
             read_tree=partial(workspace.read, tree),
@@ -238,7 +238,7 @@ class Gate:
         notes = (*made.notes, *seen, *steering.notes, *self._notes.of(proof), *known, *tested)
         return Validation(
             reports=tuple(reports),
-            tampered=tuple(tampering.path for tampering in overlay.tampered),
+            tampered=overlay.tampered,
             # A path or a line that is quoted in a note hides nothing there either.
             notes=tuple(map(escaped_line, notes)),
             steering=steering,

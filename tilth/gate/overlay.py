@@ -7,46 +7,57 @@ export alone, whatever links the tree holds. It never touches the worktree.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path, PurePosixPath
 
 from tilth.base.errors import BadText
 from tilth.base.plain_file import read_plain
 from tilth.base.values import Value
 from tilth.contract.prd import Plan, Status, Task
-from tilth.gate.config_sections import mended
+from tilth.gate.config_sections import TOOLS, differ, mended
 from tilth.gate.steering import (
     MODULE_SUFFIXES,
+    SECTIONS,
     TESTS,
-    Steers,
+    WHOLE,
     is_beside_tests,
-    is_test_file,
     makes_package_of_tests,
     may_change,
     steers,
-    stem,
+    stems,
 )
 from tilth.gate.tampering import Tampering, TamperKind
 from tilth.git.changes import Change
 from tilth.git.command import unshown
 from tilth.sandbox.removal import remove_tree
 
-_DID = {"A": "was added", "M": "was changed", "D": "was deleted", "T": "was changed"}
+DID = {"A": "added", "M": "changed", "D": "deleted", "T": "changed"}
+_COPY = "the base's copy"
+_STOOD_ON = "tests stand on it"
 
 
 class Overlay(Value):
-    """Say what to write into an export and what to take out, and why.
+    """Say what to write into an export and what to take out; `found` says why.
 
-    `support` are the base's copies of changed files that tests stand on, for the acceptance tests
-    alone, and `weakened` says which those were.
+    `support` are the base's copies of changed files that tests stand on, for the seed tests.
     """
 
     places: Mapping[str, bytes] = {}
     removes: tuple[str, ...] = ()
-    tampered: tuple[Tampering, ...] = ()
     support: Mapping[str, bytes] = {}
-    weakened: tuple[Tampering, ...] = ()
-    broken: tuple[str, ...] = ()
+    found: tuple[Tampering, ...] = ()
+
+    @property
+    def tampered(self) -> tuple[str, ...]:
+        """Name the files that were put right for every validator."""
+        return tuple(each.path for each in self.found if each.kind is not TamperKind.SUPPORT)
+
+    @property
+    def broken(self) -> tuple[str, ...]:
+        """Give what fails a case before anything is run."""
+        return tuple(each.fault for each in self.found if each.fault)
 
 
 class Seeds(Value):
@@ -82,31 +93,36 @@ def gather_seeds(directory: Path, task: Task, plan: Plan) -> Seeds:
     )
 
 
+@dataclass
 class Trees:
-    """Hold what the plan of an overlay needs to know about base and tree."""
+    """Hold how one tree became another; `shadows` are new modules with what they hide."""
 
-    def __init__(
-        self,
-        base_files: Iterable[str],
-        tree_files: Iterable[str],
-        changes: Iterable[Change],
-        read_base: Callable[[str], bytes | None],
-        read_tree: Callable[[str], bytes | None],
-        shadows: Mapping[str, str] | None = None,
-    ) -> None:
-        self.base_files = frozenset(base_files)
-        self.tree_files = frozenset(tree_files)
-        self.base_directories = frozenset(path.rpartition("/")[0] for path in self.base_files)
-        self.shadows = dict(shadows or {})
-        self.changes = tuple(changes)
-        self.read_base = read_base
-        self.read_tree = read_tree
+    base_files: Collection[str]
+    tree_files: Collection[str]
+    changes: Sequence[Change]
+    read_base: Callable[[str], bytes | None]
+    read_tree: Callable[[str], bytes | None]
+    shadows: Mapping[str, str] = field(default_factory=dict)
+
+    @cached_property
+    def base_directories(self) -> frozenset[str]:
+        return frozenset(path.rpartition("/")[0] for path in self.base_files)
+
+    def read(self, change: Change) -> tuple[bytes | None, bytes | None]:
+        """Read a changed file before and after."""
+        return (
+            self.read_base(change.path) if change.status != "A" else None,
+            self.read_tree(change.path) if change.status != "D" else None,
+        )
+
+    def is_link(self, change: Change) -> bool:
+        """Tell whether a changed file is none that can be read: a link, or a module of git's."""
+        return change.status != "D" and self.read_tree(change.path) is None
 
     def read_steering(self, path: str, allowed: Iterable[str]) -> bytes | None:
         """Read a file that steers the gate: of the base, or of the tree where the task may."""
         permitted = may_change(path, allowed)
-        present = self.tree_files if permitted else self.base_files
-        if path not in present:
+        if path not in (self.tree_files if permitted else self.base_files):
             return None
         return self.read_tree(path) if permitted else self.read_base(path)
 
@@ -118,57 +134,90 @@ def plan_overlay(
 
     `known` are files that tests of the base stand on, wherever they are.
     """
-    places: dict[str, bytes] = dict(seeds.run)
-    removes = [path for path in sorted(trees.tree_files) if seeds.is_open(path)]
-    tampered: list[Tampering] = []
-    broken: list[str] = []
     globs = tuple(allowed)
+    found = []
     for change in trees.changes:
-        kind, did = TamperKind.SEED, _seed_tampering(change, seeds, trees)
-        if did is None and not may_change(change.path, globs):
-            kind = TamperKind.SHADOW if change.path in trees.shadows else TamperKind.STEERING
-            did = _steering_tampering(change, trees, places, broken)
-        if did is None:
+        if change.path in seeds.run or seeds.is_any(change.path) or _hides(change, seeds):
+            ruling = _of_seeds(change, trees, seeds)
+        elif may_change(change.path, globs):
             continue
-        is_new = change.status == "A" and change.path not in seeds.run
-        tampered.append(Tampering(path=change.path, did=did, kind=kind, is_new=is_new))
-        if change.status != "D" and change.path not in places:
-            removes.append(change.path)
-    support, weakened = _support(trees, seeds, globs, places, known)
-    return Overlay(
-        places=places,
-        removes=tuple(removes),
-        tampered=tuple(tampered),
-        support=support,
-        weakened=weakened,
-        broken=tuple(broken),
+        else:
+            ruling = _of_gate(change, trees, change.path in known)
+        found += [ruling] if ruling else []
+    places, support = dict(seeds.run), dict[str, bytes]()
+    for each in found:
+        if each.copy_used is not None:
+            (support if each.kind is TamperKind.SUPPORT else places)[each.path] = each.copy_used
+    gone = {each.path for each in found if each.kind is not TamperKind.SUPPORT} - places.keys()
+    removes = [path for path in sorted(trees.tree_files) if path in gone or seeds.is_open(path)]
+    return Overlay(places=places, removes=tuple(removes), support=support, found=tuple(found))
+
+
+def _hides(change: Change, seeds: Seeds) -> bool:
+    """Tell whether a module is imported in the place of a seed test."""
+    names = {PurePosixPath(path).stem for path in seeds.run} & stems(change.path)
+    return bool(names) and change.status != "D" and change.path.endswith(MODULE_SUFFIXES)
+
+
+def _of_seeds(change: Change, trees: Trees, seeds: Seeds) -> Tampering | None:
+    path, copy, did = change.path, seeds.run.get(change.path), DID[change.status]
+    if copy is not None and trees.read(change)[1] == copy:
+        return None
+    if copy is not None:
+        said = f"the seed test was {did}; the pristine copy was run"
+    elif seeds.is_open(path):
+        said = f"a seed test of a task still open was {did}; it was left out"
+    elif _hides(change, seeds):
+        said = "it hides a seed test; it was left out"
+    else:
+        return None
+    is_new = change.status == "A" and copy is None
+    return Tampering(path=path, did=said, kind=TamperKind.SEED, is_new=is_new, copy_used=copy)
+
+
+def role_of(change: Change, trees: Trees, *, known: bool = False) -> str | None:
+    """Say what a changed file is to the gate, if anything; `known` is one that tests stand on."""
+    path, way = change.path, steers(change.path)
+    if path in trees.shadows:
+        return trees.shadows[path]
+    if way == WHOLE:
+        return way
+    if way and (trees.is_link(change) or differ(path, *trees.read(change), TOOLS)):
+        return way
+    if change.status == "A":
+        makes = makes_package_of_tests(path, trees.base_directories)
+        return "it makes a package of a directory of tests" if makes else None
+    return _STOOD_ON if known or is_beside_tests(path) else None
+
+
+def _of_gate(change: Change, trees: Trees, known: bool) -> Tampering | None:
+    """Say what is done about a change that the task may not make."""
+    path, role, fault = change.path, role_of(change, trees, known=known), ""
+    if role is None:
+        return None
+    kind = TamperKind.SUPPORT if role == _STOOD_ON else TamperKind.STEERING
+    copy, after = trees.read(change)
+    if path in trees.shadows:
+        kind, copy, fault = TamperKind.SHADOW, None, f"{path}: {role}; give it another name"
+    elif role == SECTIONS:
+        try:
+            if trees.is_link(change):
+                raise BadText("it leads out of the repository")
+            copy = mended(path, copy, after)
+        except BadText as error:
+            role, fault = f"it cannot be read ({error})", f"{path} cannot be read: {error}"
+    if kind is TamperKind.SUPPORT:
+        used = f"acceptance tests saw {'it as it is' if copy is None else _COPY}"
+    else:
+        used = "it was left out" if copy is None else f"{_COPY} was used"
+    return Tampering(
+        path=path,
+        did=f"{role} and it was {DID[change.status]}; {used}",
+        kind=kind,
+        is_new=change.status == "A",
+        copy_used=copy,
+        fault="" if "/" in path and kind is not TamperKind.SHADOW else fault,
     )
-
-
-def _support(
-    trees: Trees,
-    seeds: Seeds,
-    globs: tuple[str, ...],
-    places: Mapping[str, bytes],
-    known: Container[str],
-) -> tuple[dict[str, bytes], tuple[Tampering, ...]]:
-    """Find the base's files that tests stand on and that were changed; name what is no test."""
-    support: dict[str, bytes] = {}
-    named = []
-    for change in trees.changes:
-        path = change.path
-        if change.status == "A" or path in places or seeds.is_any(path) or may_change(path, globs):
-            continue
-        if path not in known and not is_beside_tests(path):
-            continue
-        content = trees.read_base(path)
-        saw = "it as it is"
-        if content is not None:
-            support[path], saw = content, "the base's copy"
-        if not is_test_file(path):
-            did = f"tests stand on it and it {_DID[change.status]}; acceptance tests saw {saw}"
-            named.append(Tampering(path=path, did=did, kind=TamperKind.SUPPORT))
-    return support, tuple(named)
 
 
 def lay_out(overlay: Overlay, export: Path) -> None:
@@ -193,69 +242,6 @@ def place(export: Path, path: str, content: bytes) -> None:
     (export / path).write_bytes(content)
 
 
-def _seed_tampering(change: Change, seeds: Seeds, trees: Trees) -> str | None:
-    pristine = seeds.run.get(change.path)
-    if pristine is not None:
-        if change.status != "D" and trees.read_tree(change.path) == pristine:
-            return None
-        return f"the seed test {_DID[change.status]}; the pristine copy was run"
-    if seeds.is_open(change.path):
-        return f"a seed test of a task still open {_DID[change.status]}; it was left out"
-    if change.status == "D" or not change.path.endswith(MODULE_SUFFIXES):
-        return None
-    stems = {PurePosixPath(path).stem for path in seeds.run}
-    if not stems.isdisjoint(map(stem, PurePosixPath(change.path).parts)):
-        return "it hides a seed test; it was left out"
-    return None
-
-
-def _steering_tampering(
-    change: Change, trees: Trees, places: dict[str, bytes], broken: list[str]
-) -> str | None:
-    hides = trees.shadows.get(change.path)
-    if hides is not None:
-        broken.append(f"{change.path}: {hides}; give it another name")
-        return f"{hides}; it was left out"
-    match steers(change.path):
-        case Steers.WHOLE:
-            return _whole_file(change, trees, places)
-        case Steers.SECTIONS:
-            return _shared_file(change, trees, places, broken)
-    if change.status == "A" and makes_package_of_tests(change.path, trees.base_directories):
-        return "it makes a package of a directory of tests; it was left out"
-    return None
-
-
-def _whole_file(change: Change, trees: Trees, places: dict[str, bytes]) -> str:
-    content = trees.read_base(change.path) if change.status != "A" else None
-    if content is None:
-        return f"it steers the gate and {_DID[change.status]}; it was left out"
-    places[change.path] = content
-    return f"it steers the gate and {_DID[change.status]}; the base's copy was used"
-
-
-def _shared_file(
-    change: Change, trees: Trees, places: dict[str, bytes], broken: list[str]
-) -> str | None:
-    name = PurePosixPath(change.path).name
-    base = trees.read_base(change.path) if change.status != "A" else None
-    found = trees.read_tree(change.path) if change.status != "D" else None
-    try:
-        if found is None and change.status != "D":
-            raise BadText("it leads out of the repository")
-        content = mended(name, base, found)
-    except BadText as error:
-        if base is not None:
-            places[change.path] = base
-        if "/" not in change.path:
-            broken.append(f"{change.path} cannot be read: {error}")
-        return f"it cannot be read ({error}); the base's copy was used"
-    if content is None:
-        return None
-    places[change.path] = content
-    return f"{Steers.SECTIONS} steer the gate and were changed; the base's were used"
-
-
 def _copies(directory: Path, tasks: Iterable[Task]) -> dict[str, bytes]:
     names = sorted(entry.name for entry in directory.iterdir()) if directory.is_dir() else []
     return {
@@ -267,14 +253,12 @@ def _copies(directory: Path, tasks: Iterable[Task]) -> dict[str, bytes]:
 
 
 def _is_seed(path: str, prefixes: tuple[str, ...]) -> bool:
-    parts = PurePosixPath(path).parts
-    return len(parts) == 2 and parts[0] == TESTS and parts[1].startswith(prefixes)
+    place, _, name = path.rpartition("/")
+    return place == TESTS and name.startswith(prefixes)
 
 
 def _clear(path: Path) -> None:
-    if path.is_symlink() or path.is_file():
-        path.unlink()
-    elif path.is_dir():
+    if path.is_dir() and not path.is_symlink():
         remove_tree(path)
-    elif os.path.lexists(path):
-        path.unlink()
+    else:
+        path.unlink(missing_ok=True)

@@ -1,54 +1,50 @@
 """Plain sight: what Python will run is what the evaluator is shown, or the change fails.
 
 One comparison from outside: a source as Python parses its bytes against the text that a diff shows.
-Names also what no diff shows: binaries, and whom a file speaks to. Pure but for the reading.
+Names also what no diff shows: binaries, what git rewrites at checkout, and whom a file speaks to.
+Pure but for the reading and asking that is handed in.
 """
 
 from __future__ import annotations
 
 import ast
-import io
 import re
-import zipfile
 from collections.abc import Callable, Iterable, Mapping
 from itertools import takewhile
 from operator import eq
 
+from tilth.base.errors import WorkspaceError
 from tilth.base.quiet import parse_quietly
 from tilth.gate.steering import PYTHON_SUFFIXES
 from tilth.gate.tampering import shortened
-from tilth.git.changes import Change, is_cut
+from tilth.git.changes import Change
 
 CONTEXT_FILES = ("AGENTS.md", "CLAUDE.md")
 PLAIN_SIGHT = "plain sight"
 _LARGEST = 1024 * 1024
-_MOST_NAMES = 5
-_ZIP, _ELF = b"PK\x03\x04", b"\x7fELF"
-_COMPILED = (".so", ".pyd", ".dll", ".pyc", ".pyo")
 _STARTS_PYTHON = re.compile(rb"#!.*\bpy(?:thon|py)")
-# In the first line, or in the second after one that is no code.
+# A comment in the first two lines that names another encoding than UTF-8 or ASCII.
 _CODING = re.compile(
-    r"\A\ufeff?(?:[ \t\f]*(?:#[^\r\n]*)?(?:\r\n?|\n))??"
-    r"[ \t\f]*#[^\r\n]*?coding[:=][ \t]*([-\w.]+)",
-    re.ASCII,
+    r"(?:.*\n)?[^#\n]*+#.*?coding[:=][ \t]*+(?!(?:utf-?8|(?:us-)?ascii)(?![-\w.]))([-\w.]+)",
+    re.IGNORECASE,
 )
-_PLAIN = re.compile(r"utf-8(-.*)?|utf8|(us-)?ascii")
 _PYTHONS_ENDS, _ENDS = re.compile(r"\r\n?"), re.compile(r"(?<!\r)\r++(?=\n|\Z)")
 # Python takes a form feed that begins or ends a line for what is seen there: for nothing.
 _INSIDE = re.compile(r"(?<![ \t\f])[ \t\f]++$|^\f+|([\0\f\r])", re.MULTILINE)
 _OTHERWISE = (
-    "Python reads it otherwise than it is shown: end lines by a line feed, and write a carriage "
-    "return, form feed or NUL inside a text as an escape"
+    "Python reads it otherwise than it is shown: end lines by a line feed, write a carriage "
+    "return, form feed or NUL inside a text as an escape, and save the file as UTF-8"
 )
-_NOT_UTF_8 = "and it is shown as UTF-8: save it as UTF-8 without this line"
 _NOWHERE = "it leads to no file of the project, so nobody is shown what Python would run: add it"
-_TOO_LONG = "the diff is longer than what is read of it: lines beyond were not looked at for notes"
+_NOT_TESTED = "what was tested is not what a checkout holds"
+_TOO_MUCH = ".gitattributes: too much to be read, so what git rewrites at checkout is not known"
 _SPEAKS = (
     "it is told to workers and evaluators as the project's conventions; this session's later tasks "
     "see it as it was at the start"
 )
 
 Read = Callable[[str], bytes | None]
+Attributes = Callable[[Iterable[str]], Mapping[str, Mapping[str, str]]]
 
 
 def compared(
@@ -61,15 +57,11 @@ def compared(
     refused, known = [], []
     for path, to in sorted(_sources(changes, read, *links).items()):
         content = read(to)
-        if content is None:
-            refused.append(f"{path}: {_NOWHERE}")
-            continue
-        before = {why for _, why in _faults(read_base(path) or b"")}
-        for number, why in _faults(content):
-            if why in before:
-                known.append(f"{path}:{number}: so it was on the base: {why}")
-            else:
-                refused.append(f"{path}:{number}: {why}")
+        fault = f": {_NOWHERE}" if content is None else _fault(content)
+        if fault and _fault(read_base(path) or b""):
+            known.append(f"{path}: so it was on the base{fault}")
+        elif fault:
+            refused.append(f"{path}{fault}")
     return shortened(refused), shortened(known)
 
 
@@ -87,23 +79,17 @@ def _is_python(path: str, read: Read) -> bool:
     return path.endswith(PYTHON_SUFFIXES) or bool(_STARTS_PYTHON.match(read(path) or b""))
 
 
-def _faults(raw: bytes) -> Iterable[tuple[int, str]]:
-    """Say in which lines, and by what, a source is not what it is shown as."""
-    text = raw.decode("utf-8", "backslashreplace")
-    head = _CODING.match(text)
-    coding = head[1].lower().replace("_", "-") if head else ""
-    if head and not _PLAIN.fullmatch(coding):
-        yield head[0].count("\n") + 1, f"Python reads it as {coding[:40]}, {_NOT_UTF_8}"
-        try:
-            text = raw.decode(coding, "backslashreplace")
-        except (LookupError, ValueError):
-            return
-    text = text.removeprefix("\ufeff")
-    read = _PYTHONS_ENDS.sub("\n", text)
-    shown = _INSIDE.sub(_escaped, _ENDS.sub("", text))
-    if read != shown and not _is_same(raw, shown):
-        same = takewhile(bool, map(eq, read.split("\n"), shown.split("\n")))
-        yield sum(same) + 1, _OTHERWISE
+def _fault(raw: bytes) -> str:
+    """Say in which line, and that, a source is not what it is shown as."""
+    text = raw.decode("utf-8", "backslashreplace").removeprefix("\ufeff")
+    read, shown = _PYTHONS_ENDS.sub("\n", text), _INSIDE.sub(_escaped, _ENDS.sub("", text))
+    coding = _CODING.match(read)
+    if (read == shown and coding is None) or _is_same(raw, shown):
+        return ""
+    if coding:
+        return f": {_OTHERWISE}, not {coding[1][:40]}"
+    same = takewhile(bool, map(eq, read.split("\n"), shown.split("\n")))
+    return f":{sum(same) + 1}: {_OTHERWISE}"
 
 
 def _escaped(found: re.Match[str]) -> str:
@@ -119,44 +105,42 @@ def _is_same(raw: bytes, text: str) -> bool:
 
 
 def _nodes(source: bytes | str) -> list[object]:
-    """Give the nodes of a syntax tree, level by level, each with what it holds of others."""
-    tree = parse_quietly(source)
+    """Give what each node of a syntax tree holds, level by level."""
     return [
-        (type(node), *(_held(value) for _, value in ast.iter_fields(node)))
-        for node in ast.walk(tree)
+        [type(each) if isinstance(each, ast.AST) else repr(each) for each in held]
+        for node in ast.walk(parse_quietly(source))
+        for _, value in ast.iter_fields(node)
+        for held in [value if isinstance(value, list) else (value,)]
     ]
-
-
-def _held(value: object) -> object:
-    if isinstance(value, list):
-        return [*map(_held, value)]
-    return type(value) if isinstance(value, ast.AST) else repr(value)
 
 
 def unseen(
-    changes: Iterable[Change], read: Read, told: Iterable[str], diff: str
+    changes: Iterable[Change], read: Read, told: Iterable[str], attributes: Attributes
 ) -> tuple[str, ...]:
-    """Name what the diff of a change does not tell."""
-    held = sorted(change.path for change in changes if change.status != "D")
-    binaries = [
-        f"{path}: {kind}, {len(content)} bytes that the diff does not show"
-        for path in held
-        if (content := read(path)) is not None and (kind := _kind(path, content))
-    ]
-    speak = [f"{path}: {_SPEAKS}" for path in held if path in {*CONTEXT_FILES, *told}]
-    return (*([_TOO_LONG] if is_cut(diff) else ()), *shortened(binaries), *speak)
-
-
-def _kind(path: str, content: bytes) -> str | None:
-    if b"\0" not in content[:8192]:
-        return None
-    if content.startswith(_ELF) or path.endswith(_COMPILED):
-        return "compiled code"
-    if not content.startswith(_ZIP):
-        return "a binary file"
+    """Name what the diff of a change does not tell; `attributes` are those git has for files."""
+    paths = sorted(change.path for change in changes if change.status != "D")
+    binaries, rewritten, unknown = [], [], []
+    held: Mapping[str, Mapping[str, str]] = {}
     try:
-        names = zipfile.ZipFile(io.BytesIO(content)).namelist()
-    except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError):
-        names = []
-    code = [name[:80] for name in names if name.endswith((".py", *_COMPILED))][:_MOST_NAMES]
-    return f"an archive that holds code ({', '.join(code)})" if code else "an archive"
+        held = attributes(paths)
+    except WorkspaceError:
+        unknown.append(_TOO_MUCH)
+    for path in paths:
+        content = read(path) or b""
+        if b"\0" in content[:8192]:
+            binaries.append(f"{path}: {len(content)} bytes that the diff does not show")
+        if why := _rewrites(held.get(path, {}), content):
+            rewritten.append(f"{path}: git rewrites it at checkout ({why}): {_NOT_TESTED}")
+    speak = [f"{path}: {_SPEAKS}" for path in paths if path in {*CONTEXT_FILES, *told}]
+    return (*shortened(binaries), *unknown, *shortened(rewritten), *speak)
+
+
+def _rewrites(held: Mapping[str, str], content: bytes) -> str:
+    """Say by which of its attributes a file is written otherwise than it is stored."""
+    plain = {"unset", "utf-8", "utf8", "lf"}
+    rest = {name: said for name, said in held.items() if said.lower() not in plain}
+    if held.get("text") == "unset":
+        rest.pop("eol", None)
+    if b"$Id" not in content:
+        rest.pop("ident", None)
+    return ", ".join(f"{name}={said[:40]}" for name, said in rest.items() if name != "text")

@@ -6,7 +6,8 @@ they seem to. Which names the interpreter has without the project, it is asked.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable
+from pathlib import PurePosixPath
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -24,25 +25,22 @@ from tilth.gate.steering import (
     stem,
 )
 
-_TOOLS = ("pytest", "_pytest", "pluggy", "iniconfig", "ruff", "coverage")
-_NAMES = TypeAdapter(dict[str, str])
+_TOOLS = frozenset({"pytest", "_pytest", "pluggy", "iniconfig", "ruff", "coverage"})
+_NAMES = TypeAdapter(frozenset[str])
 # Imports none of them. What leads into the project itself is no part of the interpreter.
 _ASK = """\
 import json, pkgutil, sys
 
 places = [place for place in sys.path if place not in sys.argv[2:]]
-found = {each.name: f"the installed package {each.name}" for each in pkgutil.iter_modules(places)}
-library = getattr(sys, "stdlib_module_names", sys.builtin_module_names)
-found.update((name, f"{name} of the standard library") for name in library)
+found = {each.name for each in pkgutil.iter_modules(places)}
+found.update(getattr(sys, "stdlib_module_names", sys.builtin_module_names))
 with open(sys.argv[1], "w") as file:
-    json.dump(found, file)
+    json.dump(list(found), file)
 """
 
-Names = Mapping[str, str]
 
-
-def read_names(runtime: Runtime, timeout_s: float) -> Names:
-    """Say what each name means that the target's interpreter can import without the project."""
+def read_names(runtime: Runtime, timeout_s: float) -> frozenset[str]:
+    """Name what the target's interpreter can import without the project."""
     own = [str(place) for root in runtime.stands_for for place in (root, root / "src")]
     with open_bare(runtime) as export:
         asked, answered = export.root / "names.py", export.root / "answered"
@@ -51,49 +49,44 @@ def read_names(runtime: Runtime, timeout_s: float) -> Names:
         try:
             argv = (str(runtime.python), "-I", "-B", str(asked), str(answered), *own)
             said = export.run(argv, timeout_s).output
-            found = _NAMES.validate_json(answered.read_bytes())
+            return _TOOLS | _NAMES.validate_json(answered.read_bytes())
         except (ToolError, OSError, ValidationError) as error:
             raise runtime.unable("say what it can import", said or error) from error
-    return found | {name: f"{name}, which the gate depends on" for name in _TOOLS}
 
 
 def shadows(
-    trees: Trees, setups: Iterable[PytestSetup], names: Callable[[], Names]
+    trees: Trees, setups: Iterable[PytestSetup], names: Callable[[], Collection[str]]
 ) -> dict[str, str]:
     """Say for each new file that makes a top-level module what it hides, if it hides anything.
 
     That is a module beside it, one of the interpreter's `names`, or one in another place that
     modules are imported from: of the product, or of the base's tests.
     """
-    runs, held = tuple(setups), trees.base_files & trees.tree_files
+    runs, base, tree = tuple(setups), {*trees.base_files}, {*trees.tree_files}
     product = {"", "src"}.union(path for run in runs for path in run.search_path)
     places = product | _places_of_tests(trees, runs)
-    # Elsewhere tests may stand beside programs of one name, which are not imported for each other.
-    shared = product.union(place for place in places if is_beside_tests(f"{place}/"))
-    before = {_module(path) for path in trees.base_files if path.endswith(MODULES)}
+    # Elsewhere tests may stand beside programs of one name, not imported for each other.
+    shared = {at for at in places if at in product or is_beside_tests(f"{at}/")}
+    before = {_module(path) for path in base if path.endswith(MODULES)}
     old = {name for place, name in before if place in places}
-    standing: dict[str, list[tuple[str, str]]] = {}
-    for path in sorted(trees.tree_files):
-        place, name = _module(path)
-        if path.endswith(MODULES) and (path in held or place in product):
-            standing.setdefault(name, []).append((place, path))
+    # Of two in one place the base's own counts.
+    modules = sorted((path for path in tree if path.endswith(MODULES)), key=base.__contains__)
+    now = {_module(path): path for path in modules}
+    standing = {key: path for key, path in now.items() if path in base or key[0] in product}
     found = {}
-    for path in sorted(trees.tree_files - held):
+    for path in sorted(tree - base):
         place, name = module = _module(path)
-        twins = standing.get(name, [])
-        what = next((twin for at, twin in twins if at == place and twin in held), None)
-        if what is None and module not in before and place in places and _is_free(path, name):
-            elsewhere = (twin for at, twin in twins if at in shared and at != place)
-            what = (None if name in old else names().get(name)) or next(elsewhere, None)
+        what = now.get(module) if now.get(module) in base else None
+        is_top = place in places and name != TESTS and not steers(path) and not is_test_file(path)
+        if is_top and module not in before:
+            elsewhere = (standing.get((at, name)) for at in sorted(shared - {place}))
+            what = next(filter(None, elsewhere), None)
+            if name not in old and name in names():
+                what = f"{name}, which Python has without the project"
         # A link to a directory has no suffix, and can be imported like a package.
         if what and (path.endswith(MODULES) or trees.read_tree(path) is None):
             found[path] = f"it hides {what}"
     return found
-
-
-def _is_free(path: str, name: str) -> bool:
-    """Tell whether nothing else is said of a file of that name."""
-    return name != TESTS and steers(path) is None and not is_test_file(path)
 
 
 def _module(path: str) -> tuple[str, str]:
@@ -107,18 +100,17 @@ def _module(path: str) -> tuple[str, str]:
 
 
 def _places_of_tests(trees: Trees, runs: Iterable[PytestSetup]) -> set[str]:
-    """Give the directories that pytest makes modules importable from, with the tests in them."""
+    """Give the directories of tests, and those above, that pytest may make importable."""
     if not any(run.adds_directories for run in runs):
         return set()
-    named = (path.rpartition("/") for path in trees.base_files | trees.tree_files)
-    found = {place for place, _, name in named if name == "conftest.py" or is_test_file(name)}
-    return {_outside(place, trees) for place in found | {TESTS}}
+    files = map(PurePosixPath, {*trees.base_files, *trees.tree_files})
+    tests = [path for path in files if path.name == "conftest.py" or is_test_file(path.name)]
+    places = {TESTS, *(str(above) for path in tests for above in path.parents)}
+    return {place for place in places if not _is_package(place, trees)}
 
 
-def _outside(place: str, trees: Trees) -> str:
-    """Leave the packages that a directory stands in, but for those a change makes of tests."""
-    made, (above, _, name) = f"{place}/__init__.py", place.rpartition("/")
+def _is_package(place: str, trees: Trees) -> bool:
+    """Tell whether tests are imported as a package; a directory is not made one by a change."""
+    made = f"{place}/__init__.py"
     is_new = made not in trees.base_files and makes_package_of_tests(made, trees.base_directories)
-    if made not in trees.tree_files or is_new or not name.isidentifier():
-        return place
-    return _outside(above, trees)
+    return made in trees.tree_files and not is_new and place.rpartition("/")[2].isidentifier()

@@ -6,11 +6,9 @@ Helpers, golden data, configuration of tests. Told from who read what, not from 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from pathlib import PurePosixPath
+from posixpath import basename, dirname
 
 from tilth.gate.steering import is_test_file
-
-_IMPORT_ROOTS = frozenset({"", "src"})
 
 
 def support_files(reads: Iterable[tuple[str, str]], collected: Iterable[str]) -> frozenset[str]:
@@ -22,49 +20,23 @@ def support_files(reads: Iterable[tuple[str, str]], collected: Iterable[str]) ->
     for reader, path in reads:
         readers.setdefault(path, set()).add(reader)
     tests = {node.partition("::")[0] for node in collected}
-    tests |= {path for path in readers if PurePosixPath(path).name == "conftest.py"}
-    places = _places(tests, readers)
+    tests |= {path for path in readers if basename(path) == "conftest.py"}
+    places = tuple(f"{place}/" for place in _places(tests, readers))
+    able = {path for path in readers if not path.endswith(".py") or path.startswith(places)}
+    able = {path for path in able - tests if readers[path] != {""}}
     support: set[str] = set()
-    while True:
-        judging = tests | support | {""}
-        more = {
-            path
-            for path, by in readers.items()
-            if path not in judging and by <= judging and by != {""}
-            if not path.endswith(".py") or _stands_below(path, places)
-        }
-        if not more:
-            return frozenset(support)
+    while more := {path for path in able - support if readers[path] <= tests | support | {""}}:
         support |= more
+    return frozenset(support)
 
 
-def _places(tests: set[str], readers: Mapping[str, set[str]]) -> frozenset[str]:
+def _places(tests: set[str], readers: Mapping[str, set[str]]) -> set[str]:
     """Give the directories of tests alone: none holds a module that is tested or used by others."""
-    holding = {_directory(path) for path in tests} - _IMPORT_ROOTS
-    others = {path for path in readers if path.endswith(".py")} - tests
-    subjects = {f"{_directory(path)}/{_subject(path)}.py" for path in tests}
-    mixed = {
-        _directory(path)
-        for path in others
-        if path in subjects or not all(_below(by, _directory(path)) for by in readers[path])
-        if PurePosixPath(path).name != "__init__.py"
-    }
-    return frozenset(holding - mixed)
-
-
-def _below(reader: str, directory: str) -> bool:
-    """Tell whether a reader is a test, or stands in the same directory of them."""
-    return is_test_file(reader) or not reader or reader.startswith(f"{directory}/")
-
-
-def _stands_below(path: str, places: frozenset[str]) -> bool:
-    return any(str(parent) in places for parent in PurePosixPath(path).parents)
-
-
-def _directory(path: str) -> str:
-    return path.rpartition("/")[0]
-
-
-def _subject(path: str) -> str:
-    """Give the name of the module that a file of tests is named after."""
-    return PurePosixPath(path).stem.removeprefix("test_").removesuffix("_test")
+    mixed = {"", "src"}
+    for path, by in readers.items():
+        place, name = dirname(path), basename(path)
+        tested = {f"{place}/test_{name}", f"{place}/{name.removesuffix('.py')}_test.py"} & tests
+        inside = all(is_test_file(each) or f"{each}/".startswith(f"{place}/") for each in by - {""})
+        if path not in tests and name.endswith(".py") and name != "__init__.py":
+            mixed |= {place} if tested or not inside else set()
+    return set(map(dirname, tests)) - mixed

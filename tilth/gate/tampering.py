@@ -10,6 +10,7 @@ from enum import IntEnum
 
 from tilth.base.values import Value
 from tilth.config.secrets import Mask
+from tilth.gate.steering import is_test_file
 from tilth.git.changes import Change
 
 MOST_OF_A_KIND = 10
@@ -27,48 +28,46 @@ class TamperKind(IntEnum):
 class Tampering(Value):
     """Name a file of the gate that the worker changed, and what was done about it.
 
-    `is_new` is one that stands in the place of nothing the base or the plan holds.
+    `copy_used` is what took its place; without one it was left out. `is_new` is one that stands in
+    the place of nothing the base or the plan holds. A `fault` fails the case.
     """
 
     path: str
     did: str
     kind: TamperKind = TamperKind.STEERING
     is_new: bool = False
-
-    def line(self) -> str:
-        return f"{self.path}: {self.did}"
+    copy_used: bytes | None = None
+    fault: str = ""
 
 
 def tampering_notes(found: Iterable[Tampering]) -> tuple[str, ...]:
     """List what was put right, the gravest kind first, a limited number of each.
 
-    Within a kind what is merely new comes last: anybody can add any number of files.
+    Within a kind what is merely new comes last: anybody can add any number of files. Tests that
+    were edited are told of by the suite.
     """
-    held = sorted(found, key=lambda item: item.is_new)
-    return tuple(
-        note
-        for kind in TamperKind
-        for note in shortened([item.line() for item in held if item.kind is kind])
-    )
+    kinds: dict[TamperKind, list[str]] = {kind: [] for kind in TamperKind}
+    for each in sorted(found, key=lambda each: each.is_new):
+        if each.kind is not TamperKind.SUPPORT or not is_test_file(each.path):
+            kinds[each.kind].append(f"{each.path}: {each.did}")
+    return tuple(note for notes in kinds.values() for note in shortened(notes))
 
 
 def key_notes(
-    diff: str, changes: Iterable[Change], read: Callable[[str], bytes | None], mask: Mask
+    changes: Iterable[Change], read: Callable[[str], bytes | None], mask: Mask
 ) -> tuple[str, ...]:
     """Name the places of changed files in which a known key stands, and such names of files."""
-    if not mask.finds(diff):
-        return ()
-    known = mask.known
-    names, lines = [], []
+    found = []
     for change in changes:
-        path = known(change.path)
+        path = mask.known(change.path)
         if path != change.path:
-            names.append(f"a known key stands in the name of a file: {path[:200]}")
+            found.append(f"a known key stands in the name of a file: {path[:200]}")
         content = read(change.path) if change.status != "D" else None
-        for number, line in enumerate((content or b"").decode("utf-8", "replace").split("\n"), 1):
-            if known(line) != line:
-                lines.append(f"a known key stands in {path}:{number}")
-    return (*shortened(names), *shortened(lines))
+        text = (content or b"").decode("utf-8", "replace")
+        for number, line in enumerate(text.split("\n") if mask.finds(text) else (), 1):
+            if mask.known(line) != line:
+                found.append(f"a known key stands in {path}:{number}")
+    return shortened(found)
 
 
 def shortened(notes: Sequence[str]) -> tuple[str, ...]:

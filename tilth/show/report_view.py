@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,7 +16,6 @@ from tilth.base.errors import CorruptSession, DiskError, UserError, WorkspaceErr
 from tilth.config.secrets import Mask
 from tilth.contract.operator_requests import still_open
 from tilth.contract.prd import Plan, Status
-from tilth.gate.checkout import checkout_notes
 from tilth.gate.proof_notes import proof_notes
 from tilth.gate.tampering import key_notes
 from tilth.log.events import Committed
@@ -108,7 +106,6 @@ def _landed(session: Session, state: SessionState, plan: Plan) -> tuple[dict[str
 
 def _suppressions(source: SourceRepo, made: Committed, diff: str, mask: Mask) -> tuple[str, ...]:
     from tilth.git import trees
-    from tilth.git.attributes import attributes
 
     changes = trees.changes(source, made.parent, made.commit)
     files = frozenset(trees.files(source, made.commit))
@@ -119,9 +116,8 @@ def _suppressions(source: SourceRepo, made: Committed, diff: str, mask: Mask) ->
     def after(path: str) -> bytes | None:
         return trees.read(source, made.commit, path)
 
-    keys = key_notes(diff, changes, after, mask)
-    otherwise = checkout_notes(diff, (), partial(attributes, source, made.commit))
-    return (*keys, *proof_notes(changes, files, before, after), *otherwise)
+    keys = key_notes(changes, after, mask) if mask.finds(diff) else ()
+    return (*keys, *proof_notes(changes, files, before, after))
 
 
 def _commits(state: SessionState, plan: Plan) -> Iterator[tuple[str, Committed]]:

@@ -64,7 +64,7 @@ class Unreadable:
     def __getattr__(self, name: str) -> object:
         return getattr(self._workspace, name)
 
-    def diff(self, base: str, tree: str) -> str:
+    def links(self, rev: str, *below: str) -> dict[str, str]:
         raise self._error
 
 
@@ -335,6 +335,6 @@ def test_what_works_against_the_checks_from_outside_the_diffs_lines_is_named(
     does = "changes what it imports, for others too"
     assert [note.partition(" (")[0] for note in notes] == [
         f"tests/test_more.py:3: {does}: calc.add = sum",
-        "calc.py:1: holds $Id$, which git replaces at checkout",
         "a.txt: git rewrites it at checkout",
+        "calc.py: git rewrites it at checkout",
     ]

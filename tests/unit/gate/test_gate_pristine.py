@@ -101,7 +101,7 @@ SHADOWS = {
     "a module of the base": ("tests/calc.py", "calc.py"),
     "a package in src": ("wide/__init__.py", "src/wide/__init__.py"),
     "an installed library": ("pluggy.py", "pluggy"),
-    "the standard library": ("tests/statistics.py", "statistics of the standard library"),
+    "the standard library": ("tests/statistics.py", "statistics, which Python has"),
     "a module beside it": ("calc/__init__.py", "calc.py"),
     "a module inside a package": ("src/wide/core/__init__.py", "src/wide/core.py"),
 }
@@ -129,7 +129,7 @@ def test_right_code_beside_the_tests_does_not_stand_in_for_wrong_code_that_is_ne
     hides = f"tests/calc.py: it hides {product}"
     assert report(validation, "configuration").output == f"{hides}; give it another name"
     assert "2 failed" in report(validation, "pytest").output
-    assert f"{hides}; it was left out" in validation.notes
+    assert f"{hides} and it was added; it was left out" in validation.notes
 
 
 @pytest.mark.parametrize(

@@ -127,7 +127,7 @@ def test_a_new_conftest_beside_others_is_left_out_with_a_note(tmp_path: Path) ->
     validation = tried(tmp_path, base, {"tests/unit/conftest.py": ""})
     assert validation.passed, validation.render()
     [note] = validation.notes
-    assert note == "tests/unit/conftest.py: it steers the gate and was added; it was left out"
+    assert note == "tests/unit/conftest.py: it steers the gate and it was added; it was left out"
 
 
 def test_what_a_task_may_change_of_the_configuration_says_where_modules_come_from(

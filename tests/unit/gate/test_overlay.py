@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tilth.gate.overlay import Overlay, Seeds, Trees, plan_overlay
-from tilth.gate.tampering import TamperKind
+from tilth.gate.tampering import TamperKind, tampering_notes
 from tilth.git.changes import Change, Status
 
 SEED = "tests/test_t001_add.py"
@@ -39,14 +39,15 @@ def planned(
 def test_acceptance_tests_see_the_bases_copy_of_what_stands_beside_them(status: Status) -> None:
     found = planned((status, "tests/data.json"), base={"tests/data.json": b"{}"})
     assert found.support == {"tests/data.json": b"{}"}
-    [weakened] = found.weakened
+    [weakened] = found.found
     assert (weakened.path, weakened.kind) == ("tests/data.json", TamperKind.SUPPORT)
     assert found.tampered == ()
 
 
 def test_a_test_of_the_base_that_was_changed_is_put_back_and_not_called_support() -> None:
     found = planned(("M", "tests/test_old.py"), base={"tests/test_old.py": b"x"})
-    assert (found.support, found.weakened) == ({"tests/test_old.py": b"x"}, ())
+    assert (found.support, found.tampered) == ({"tests/test_old.py": b"x"}, ())
+    assert tampering_notes(found.found) == ()
 
 
 def test_so_it_is_of_what_tests_were_seen_to_read_wherever_it_stands() -> None:
@@ -54,16 +55,15 @@ def test_so_it_is_of_what_tests_were_seen_to_read_wherever_it_stands() -> None:
     changes: tuple[tuple[Status, str], ...] = (("M", "data/g.json"), ("M", "data/other.json"))
     found = planned(*changes, base=base, known=("data/g.json",))
     assert found.support == {"data/g.json": b"5"}
-    [weakened] = found.weakened
-    assert weakened.line() == (
-        "data/g.json: tests stand on it and it was changed; acceptance tests saw the base's copy"
+    assert tampering_notes(found.found) == (
+        "data/g.json: tests stand on it and it was changed; acceptance tests saw the base's copy",
     )
 
 
 def test_a_link_beside_the_tests_that_leads_elsewhere_now_is_named() -> None:
-    [named] = planned(("M", "tests/golden"), base={}).weakened
-    assert named.line() == (
-        "tests/golden: tests stand on it and it was changed; acceptance tests saw it as it is"
+    found = planned(("M", "tests/golden"), base={}).found
+    assert tampering_notes(found) == (
+        "tests/golden: tests stand on it and it was changed; acceptance tests saw it as it is",
     )
 
 
@@ -75,14 +75,14 @@ def test_what_a_task_may_change_what_is_new_and_what_stands_elsewhere_is_left_al
         ("M", "src/data.json"),
     )
     found = planned(*changes, base=base, allowed=("tests/data.json",))
-    assert (found.support, found.weakened, found.tampered) == ({}, (), ())
+    assert (found.support, found.found) == ({}, ())
 
 
 def test_a_steering_file_is_put_back_as_such_and_not_as_support() -> None:
     found = planned(("M", "tests/conftest.py"), base={"tests/conftest.py": b"base"})
     assert found.places["tests/conftest.py"] == b"base"
-    assert (found.support, found.weakened) == ({}, ())
-    assert found.tampered[0].kind is TamperKind.STEERING
+    assert found.support == {}
+    assert [each.kind for each in found.found] == [TamperKind.STEERING]
 
 
 def test_a_directory_of_tests_is_made_no_package_but_a_new_directory_may_be_one() -> None:

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-import io
-import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import pytest
 from support.gate_project import ADD_TEST, RIGHT, SEED, Project
 
+from tilth.base.errors import WorkspaceError
 from tilth.config.project import ProjectFacts
 from tilth.contract.prd import Plan
 from tilth.gate.findings import Baseline, Validation
 from tilth.gate.plain_sight import PLAIN_SIGHT, unseen
-from tilth.git.changes import CUT, Change
+from tilth.git.changes import Change
 
 # Nothing else is asked of the change than that it is what it is shown as.
 ALONE = ProjectFacts(replace_defaults=True)
 LINK = "link to "
 OTHERWISE = "Python reads it otherwise than it is shown: end lines by a line feed"
+HIDDEN = "# coding: utf-7\nx = 1 # +AAo-import os\n"
 SPEAKS = "it is told to workers and evaluators as the project's conventions"
 LATER = "this session's later tasks see it as it was at the start"
 NOWHERE = "it leads to no file of the project"
@@ -89,35 +89,32 @@ REFUSED: dict[str, tuple[Mapping[str, Content], Mapping[str, Content], str]] = {
         {},
         f"a.py:1: {OTHERWISE}",
     ),
-    "code in UTF-7": (
-        {"a.py": "# coding: utf-7\nx = 1 # +AAo-import os\n"},
-        {},
-        "a.py:1: Python reads it as utf-7, and it is shown as UTF-8",
-    ),
+    "code in UTF-7": ({"a.py": HIDDEN}, {}, f"a.py: {OTHERWISE}"),
     "another encoding in the second line": (
-        {"a.py": b"#!/bin/sh\n# vim: set fileencoding=latin-1 :\nx = '\xe9'\n"},
+        {"a.py": b"#!/bin/sh\n# vim: set fileencoding=latin-1 :\nx = r'\xe9'\n"},
         {},
-        "a.py:2: Python reads it as latin-1",
+        f"a.py: {OTHERWISE}",
     ),
     "an encoding of the project's own": (
         {"a.py": "# -*- coding: of_ours -*-\n"},
         {},
-        "a.py:1: Python reads it as of-ours",
+        f"a.py: {OTHERWISE}",
     ),
-    "an encoding behind a return": (
-        {"a.py": "# so\r# coding: utf-7\n"},
+    "an encoding that only begins as UTF-8 does": (
+        {"a.py": "# coding: utf8.ours\n"},
         {},
-        "a.py:1: Python reads it as utf-7",
+        f"a.py: {OTHERWISE}",
     ),
+    "an encoding behind a return": ({"a.py": f"# so\r{HIDDEN}"}, {}, f"a.py: {OTHERWISE}"),
     "an encoding that comes into force as a line goes": (
-        {"a.py": "# coding: utf-7\nx = 1\n"},
-        {"a.py": "# one\n# two\n# coding: utf-7\nx = 1\n"},
-        "a.py:1: Python reads it as utf-7",
+        {"a.py": HIDDEN},
+        {"a.py": f"# one\n# two\n{HIDDEN}"},
+        f"a.py: {OTHERWISE}",
     ),
     "another encoding than on the base": (
-        {"a.py": "# coding: utf-7\nx = 1\n"},
-        {"a.py": "# coding: latin-1\nx = 1\n"},
-        "a.py:1: Python reads it as utf-7",
+        {"a.py": HIDDEN},
+        {"a.py": b"# coding: latin-1\nx = '\xe9'\n"},
+        f"a.py: {OTHERWISE}",
     ),
     "a script without a suffix": (
         {"tool": "#!/usr/bin/env python3\n# so\rimport os\n"},
@@ -208,6 +205,10 @@ PASSES: dict[str, Mapping[str, Content]] = {
         )
     },
     "ASCII": {"a.py": "# coding: us-ascii\nx = 1\n"},
+    "another encoding that reads the same": {
+        "a.py": "# coding: utf-7\nx = 1\n",
+        "b.py": b"# coding: latin-1\nx = 'caf\xe9'\n",
+    },
     "an encoding that is not in force": {
         "a.py": "x = 1\n# coding: utf-7\n",
         "b.py": "x = 'coding: utf-7'\n",
@@ -232,29 +233,30 @@ def test_an_honest_file_passes_and_nothing_is_said(name: str, tmp_path: Path) ->
     assert refused(validation) == ""
 
 
-LATIN = b"# coding: latin-1\nx = 'caf\xe9'\n"
+LATIN = b"# coding: latin-1\nx = r'caf\xe9'\n"
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "said"),
+    ("before", "after", "place"),
     [
-        (LATIN, LATIN + b"y = '\xe8'\n", "Python reads it as latin-1, and it is shown as UTF-8"),
-        (b"x = '''\r'''\n", b"x = '''\r'''\ny = 2\n", OTHERWISE),
-        (b"x = 1\ry = 2\r", b"x = 1\ry = 3\r", OTHERWISE),
+        (LATIN, LATIN + b"y = '\xe8'\n", "a.py"),
+        (b"x = '''\r'''\n", b"x = '''\r'''\ny = 2\n", "a.py:1"),
+        (b"x = 1\ry = 2\r", b"x = 1\ry = 3\r", "a.py:1"),
     ],
 )
 def test_what_stood_so_on_the_base_is_named(
-    before: bytes, after: bytes, said: str, tmp_path: Path
+    before: bytes, after: bytes, place: str, tmp_path: Path
 ) -> None:
     validation = judged(tmp_path, {"a.py": after}, {"a.py": before})
     assert validation.reports == ()
     [note] = [note for note in validation.notes if note.startswith("a.py")]
-    assert note.startswith(f"a.py:1: so it was on the base: {said}")
+    assert note.startswith(f"a.py: so it was on the base{place.removeprefix('a.py')}: {OTHERWISE}")
 
 
-def test_an_encoding_of_the_base_covers_nothing_else(tmp_path: Path) -> None:
-    said = refused(judged(tmp_path, {"a.py": LATIN + b"# so\rimport os\n"}, {"a.py": LATIN}))
-    assert said.startswith(f"a.py:3: {OTHERWISE}")
+def test_what_reads_the_same_on_the_base_covers_nothing(tmp_path: Path) -> None:
+    latin = LATIN.replace(b"r'", b"'")
+    said = refused(judged(tmp_path, {"a.py": latin + b"# so\rimport os\n"}, {"a.py": latin}))
+    assert said.startswith(f"a.py: {OTHERWISE}")
 
 
 def test_a_session_from_before_is_not_held_to_it(tmp_path: Path) -> None:
@@ -278,32 +280,10 @@ def test_it_stands_beside_what_the_other_validators_say(tmp_path: Path) -> None:
     }
 
 
-def packed(*names: str) -> bytes:
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w") as archive:
-        for name in names:
-            archive.writestr(name, "\0")
-    return out.getvalue()
-
-
-@pytest.mark.parametrize(
-    ("path", "content", "kind"),
-    [
-        ("a.bin", b"x\0", "a binary file"),
-        ("tool", b"\x7fELF\0", "compiled code"),
-        ("a.so", b"x\0", "compiled code"),
-        ("a.pyd", b"x\0", "compiled code"),
-        ("a.zip", packed("data.txt"), "an archive"),
-        ("a.whl", packed("b.txt", "m.py", "n.so"), "an archive that holds code (m.py, n.so)"),
-        ("a.zip", b"PK\x03\x04\0 torn", "an archive"),
-        ("late.bin", b"x" * 8191 + b"\0", "a binary file"),
-    ],
-)
-def test_a_binary_is_named_with_its_kind_and_its_size(
-    path: str, content: bytes, kind: str, tmp_path: Path
-) -> None:
-    said = f"{path}: {kind}, {len(content)} bytes that the diff does not show"
-    assert said in judged(tmp_path, {path: content}).notes
+@pytest.mark.parametrize("content", [b"x\0", b"\x7fELF\0", b"x" * 8191 + b"\0"])
+def test_a_binary_is_named_with_its_size(content: bytes, tmp_path: Path) -> None:
+    said = f"a.bin: {len(content)} bytes that the diff does not show"
+    assert said in judged(tmp_path, {"a.bin": content}).notes
 
 
 def test_who_else_reads_a_changed_file_is_named(tmp_path: Path) -> None:
@@ -314,9 +294,50 @@ def test_who_else_reads_a_changed_file_is_named(tmp_path: Path) -> None:
 
 def test_what_is_gone_needs_no_note() -> None:
     gone = [Change(status="D", path=path) for path in ("a.bin", "AGENTS.md")]
-    assert unseen(gone, lambda _: b"\0", (), "") == ()
+    assert unseen(gone, lambda _: b"\0", (), lambda _: {}) == ()
 
 
-def test_a_diff_that_was_not_read_whole_is_said_to_be() -> None:
-    [note] = unseen([], lambda _: None, (), f"+x\n{CUT}9 more bytes]\n")
-    assert note.startswith("the diff is longer than what is read of it")
+def rewritten(said: Mapping[str, str], text: str = "x = '$Id$'") -> tuple[str, ...]:
+    changes = [Change(status="A", path="pkg/a.py")]
+    return unseen(changes, lambda _: text.encode(), (), lambda _: {"pkg/a.py": said})
+
+
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        ({"filter": "lfs"}, "filter=lfs"),
+        ({"working-tree-encoding": "UTF-16"}, "working-tree-encoding=UTF-16"),
+        ({"eol": "crlf", "text": "set"}, "eol=crlf"),
+        ({"filter": "x", "eol": "crlf"}, "filter=x, eol=crlf"),
+        ({"ident": "set"}, "ident=set"),
+    ],
+)
+def test_a_file_that_git_rewrites_at_checkout_is_named(said: Mapping[str, str], why: str) -> None:
+    [note] = rewritten(said)
+    assert note.startswith(f"pkg/a.py: git rewrites it at checkout ({why}): ")
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"eol": "lf", "text": "auto"},
+        {"eol": "crlf", "text": "unset"},
+        {"working-tree-encoding": "utf-8"},
+        {"filter": "unset"},
+        {"ident": "unset"},
+    ],
+)
+def test_a_file_that_comes_out_as_it_is_stored_is_not(said: Mapping[str, str]) -> None:
+    assert rewritten(said) == ()
+
+
+def test_a_file_without_the_keyword_that_git_replaces_is_not() -> None:
+    assert rewritten({"ident": "set"}, "x = '$ID$'") == ()
+
+
+def test_what_git_cannot_say_is_one_note() -> None:
+    def fails(_: Iterable[str]) -> Mapping[str, Mapping[str, str]]:
+        raise WorkspaceError("too long")
+
+    [note] = unseen([Change(status="A", path="a.py")], lambda _: b"$Id$", (), fails)
+    assert note.startswith(".gitattributes: too much to be read, so ")

@@ -9,7 +9,14 @@ import pytest
 from tilth.base.errors import BadText
 from tilth.gate.config_sections import mended
 from tilth.gate.pytest_config import pytest_setup
-from tilth.gate.steering import Steers, is_beside_tests, is_test_file, makes_package, steers
+from tilth.gate.steering import (
+    SECTIONS,
+    WHOLE,
+    is_beside_tests,
+    is_test_file,
+    makes_package_of_tests,
+    steers,
+)
 
 BASE = """\
 [project]
@@ -122,20 +129,22 @@ def test_a_slow_plugin_is_kept_out_until_something_names_it() -> None:
         ("testsuite/x.py", False, False, False),
         ("tests/__init__.py", False, True, True),
         ("tests/b/__init__.cpython-311.so", False, True, True),
-        ("a/__init__.md", False, False, False),
-        ("a/x__init__.py", False, False, False),
+        ("tests/__init__.md", False, True, False),
+        ("tests/x__init__.py", False, True, False),
+        ("a/__init__.py", False, False, False),
     ],
 )
 def test_a_path_says_whether_it_is_a_test_beside_tests_or_makes_a_package(
     path: str, test: bool, beside: bool, package: bool
 ) -> None:
-    found = (is_test_file(path), is_beside_tests(path), makes_package(path))
+    makes = makes_package_of_tests(path, {path.rpartition("/")[0]})
+    found = (is_test_file(path), is_beside_tests(path), makes)
     assert found == (test, beside, package)
 
 
 def test_only_the_sections_of_shared_files_steer_and_whole_files_as_a_whole() -> None:
-    assert steers("a/pyproject.toml") is steers("setup.cfg") is steers("tox.ini") is Steers.SECTIONS
-    assert steers("x/conftest.py") is steers("a.pth") is Steers.WHOLE
+    assert steers("a/pyproject.toml") is steers("setup.cfg") is steers("tox.ini") is SECTIONS
+    assert steers("x/conftest.py") is steers("a.pth") is WHOLE
     assert steers("conftest.md") is steers("src/calc.py") is None
 
 

@@ -45,9 +45,9 @@ def test_a_flood_of_new_files_hides_no_changed_one_of_the_base() -> None:
     trees = Trees(base, [*flood, *steer, *base], changes, base.get, lambda _: b"changed")
     prefixes = ("test_t001_",)
     seeds = Seeds(own={SEED: b"pristine"}, done={}, open_prefixes=(), all_prefixes=prefixes)
-    notes = tampering_notes(plan_overlay(trees, seeds).tampered)
+    notes = tampering_notes(plan_overlay(trees, seeds).found)
     assert notes[0].startswith(f"{SEED}: the seed test was changed")
-    assert notes[MOST_OF_A_KIND + 1].startswith("pytest.ini: it steers the gate and was changed")
+    assert notes[MOST_OF_A_KIND + 1].startswith("pytest.ini: it steers the gate and it was changed")
 
 
 def test_a_seed_test_that_the_base_did_not_hold_is_the_gravest_too() -> None:
@@ -55,7 +55,7 @@ def test_a_seed_test_that_the_base_did_not_hold_is_the_gravest_too() -> None:
     changes = [Change(status="A", path=path) for path in (*flood, SEED)]
     trees = Trees([], [*flood, SEED], changes, lambda _: None, lambda _: b"changed")
     seeds = Seeds(own={SEED: b"pristine"}, done={}, open_prefixes=(), all_prefixes=())
-    assert tampering_notes(plan_overlay(trees, seeds).tampered)[0].startswith(f"{SEED}: ")
+    assert tampering_notes(plan_overlay(trees, seeds).found)[0].startswith(f"{SEED}: ")
 
 
 def planned(
@@ -68,7 +68,7 @@ def planned(
 ) -> Overlay:
     """Plan the overlay of one change."""
     held = base or {}
-    names = {name: f"the {name} that Python has" for name in ("random", "json", *TOOLS)}
+    names = {"random", "json", *TOOLS}
     trees = Trees(
         base_files=held,
         tree_files=[path],
@@ -117,7 +117,7 @@ def planned(
 def test_a_new_file_that_steers_or_hides_is_left_out(path: str) -> None:
     overlay = planned("A", path)
     assert path in overlay.removes
-    assert [tampering.path for tampering in overlay.tampered] == [path]
+    assert overlay.tampered == (path,)
 
 
 @pytest.mark.parametrize(
@@ -159,10 +159,10 @@ def test_a_changed_or_deleted_steering_file_comes_from_the_base(status: Status) 
 
 def test_a_seed_test_is_always_the_pristine_one() -> None:
     assert planned("M", SEED).places[SEED] == b"pristine"
-    assert planned("M", SEED).tampered[0].line() == (
-        f"{SEED}: the seed test was changed; the pristine copy was run"
+    assert tampering_notes(planned("M", SEED).found) == (
+        f"{SEED}: the seed test was changed; the pristine copy was run",
     )
-    assert planned("D", SEED).tampered[0].did.startswith("the seed test was deleted")
+    assert planned("D", SEED).found[0].did.startswith("the seed test was deleted")
     assert planned("A", SEED, tree=b"pristine").tampered == ()
 
 

@@ -10,13 +10,14 @@ from support.gate_project import task
 
 from tilth.config.project import NamedValidator
 from tilth.contract.prd import Plan, Status
-from tilth.gate.steering_changes import Span, earlier_steering, steering_of
+from tilth.gate.change_notes import earlier_steering, steering_of
+from tilth.gate.overlay import Trees
 from tilth.git.changes import Change
 
 LINT = NamedValidator(name="lint", command=("python", "tools/lint.py"))
 
 
-def span(before: Mapping[str, str], after: Mapping[str, str]) -> Span:
+def span(before: Mapping[str, str], after: Mapping[str, str]) -> Trees:
     def read(files: Mapping[str, str], path: str) -> bytes | None:
         return files[path].encode() if path in files else None
 
@@ -24,8 +25,7 @@ def span(before: Mapping[str, str], after: Mapping[str, str]) -> Span:
     changes = tuple(
         Change(status="A" if p not in before else "M" if p in after else "D", path=p) for p in paths
     )
-    directories = frozenset(path.rpartition("/")[0] for path in before)
-    return Span(changes, lambda p: read(before, p), lambda p: read(after, p), directories)
+    return Trees([*before], [*after], changes, lambda p: read(before, p), lambda p: read(after, p))
 
 
 def test_a_file_of_the_gate_that_the_plan_permits_is_named() -> None:
@@ -74,8 +74,8 @@ def test_what_stands_beside_the_tests_is_named_if_it_was_there(
 
 def test_a_module_that_may_hide_another_is_named() -> None:
     plain = span({}, {"json.py": "a"})
-    hiding = Span(plain.changes, plain.before, plain.after, shadows={"json.py": "it hides json"})
-    [note] = steering_of(hiding, task(may_change=("json.py",)), ()).notes
+    plain.shadows = {"json.py": "it hides json"}
+    [note] = steering_of(plain, task(may_change=("json.py",)), ()).notes
     assert note.startswith("json.py: it hides json; it was added by permission")
 
 
@@ -110,7 +110,7 @@ def test_a_validators_own_program_is_named_if_it_was_changed() -> None:
     found = steering_of(change, task(), (LINT,))
     assert found.files == ("tools/lint.py",)
     [note] = found.notes
-    assert note.startswith("tools/lint.py: the validator `lint` runs it or goes by it, and it was")
+    assert note.startswith("tools/lint.py: the validator `lint` runs it or goes by it; it was")
 
 
 @pytest.mark.parametrize(
