@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from tilth.base.failpoint import reach
 from tilth.contract.outcomes import FreshReason
 from tilth.contract.prd import Status
-from tilth.git.commits import CommitRecord
-from tilth.log.events import Committed, Judging, SessionResume
+from tilth.log.events import Judging, SessionResume
 from tilth.log.reattach import Exchange, exchange_of
 from tilth.log.task_state import TaskState
 from tilth.session.landed import commit_on_branch, green_merged, landed_as, note_commit
@@ -22,6 +21,7 @@ from tilth.session.lanes import SessionLanes
 from tilth.session.recovery import (
     Found,
     attempt_of,
+    failed_commit,
     go_on,
     keep_files,
     reason_of,
@@ -104,7 +104,7 @@ def _reopen(lanes: SessionLanes, found: Found, known: TaskState) -> _Reopened | 
     if exchange.thread is None:
         return _Reopened(work, exchange, lost)
     work.attempt = attempt = attempt_of(work.bench, known.attempt, task, exchange)
-    if _finish(work.bench, found, known, attempt, exchange):
+    if _finish(work.bench, found, attempt, exchange):
         lanes.forget(task.id)
         return None
     if _take_up_refusal(work.bench, attempt, exchange):
@@ -121,9 +121,7 @@ def _move_in(work: LaneWork, found: Found, base: str) -> None:
         work.bench.lane.put(found.workspace.freeze(base).tree)
 
 
-def _finish(
-    bench: Bench, found: Found, known: TaskState, attempt: Attempt, exchange: Exchange
-) -> bool:
+def _finish(bench: Bench, found: Found, attempt: Attempt, exchange: Exchange) -> bool:
     """Carry an ending through that was begun; tell whether it has ended."""
     record = commit_on_branch(found.workspace, found.session, found.memory, attempt.task)
     if record is not None:
@@ -131,7 +129,7 @@ def _finish(
         landed = landed_as(bench, attempt, record)
         landing.finish(bench, attempt, landed, green_merged(exchange, record))
         return True
-    failed = _failed_commit(found, known, attempt)
+    failed = failed_commit(found, attempt.task)
     if failed is not None or attempt.task.status is Status.FAILED:
         if failed is not None:
             ref = landing.set_aside_ref(found.session.id, attempt.task.id)
@@ -143,17 +141,6 @@ def _finish(
         # It waits for its turn from here on.
         landing.force_accept(bench, attempt, exchange.green, forced, told=True)
     return False
-
-
-def _failed_commit(found: Found, known: TaskState, attempt: Attempt) -> CommitRecord | None:
-    """Give the commit of a failure that was begun; an older one was taken up by this attempt."""
-    aside = found.workspace.aside(landing.set_aside_ref(found.session.id, attempt.task.id))
-    if aside is None:
-        return None
-    mine = known.attempt.last(Committed)
-    if aside in found.memory.commits and (mine is None or mine.commit != aside):
-        return None
-    return found.workspace.record(aside)
 
 
 def _take_up_refusal(bench: Bench, attempt: Attempt, exchange: Exchange) -> bool:

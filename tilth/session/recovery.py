@@ -18,7 +18,7 @@ from tilth.contract.prd import Status, Task
 from tilth.contract.verdict import parse_verdict
 from tilth.git.commits import CommitRecord, failed_message
 from tilth.git.workspace import Workspace
-from tilth.log.events import Judging, SessionResume, SessionStart
+from tilth.log.events import Committed, Judging, SessionResume, SessionStart
 from tilth.log.reattach import Exchange, exchange_of
 from tilth.log.state import SessionState
 from tilth.log.task_state import AttemptState
@@ -198,12 +198,18 @@ def _finish_landing(bench: Bench, found: Found, attempt: Attempt, exchange: Exch
 def _commit_of(found: Found, attempt: Attempt) -> CommitRecord | None:
     records = found.workspace.commits(attempt.base)
     on_branch = [record for record in records if record.task == attempt.task.id]
-    if on_branch:
-        return on_branch[-1]
-    aside = found.workspace.aside(landing.set_aside_ref(found.session.id, attempt.task.id))
-    if aside is not None and aside == found.memory.tip:
-        return found.workspace.record(aside)
-    return None
+    return on_branch[-1] if on_branch else failed_commit(found, attempt.task)
+
+
+def failed_commit(found: Found, task: Task) -> CommitRecord | None:
+    """Give the commit of a failure that was begun; an older one was taken up by this attempt."""
+    aside = found.workspace.aside(landing.set_aside_ref(found.session.id, task.id))
+    if aside is None:
+        return None
+    mine = found.memory.task(task.id).attempt.last(Committed)
+    if aside in found.memory.commits and (mine is None or mine.commit != aside):
+        return None
+    return found.workspace.record(aside)
 
 
 def reason_of(record: CommitRecord | None) -> FailReason:

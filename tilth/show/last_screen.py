@@ -44,7 +44,7 @@ def last_screen(stop: Stop, now: Progress) -> Iterator[Note]:
     counts = tally((ending, now.state.task(name).reason) for name, ending in endings.items())
     why = why_stopped(stop)
     detail = stop.detail if stop.detail.strip() != why else ""
-    yield Note("stopped", why, tone, _mark(tone), (detail,), opens=True)
+    yield Note("stopped", why, tone, _mark(tone), (detail,), uncut=True, opens=True)
     if counts:
         yield Note("tasks", counts, Tone.HEAD)
     yield from _task_rows(endings, now)

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from tilth.base.clock import Clock, SystemClock
 from tilth.base.errors import CorruptSession
-from tilth.base.safe_text import one_line
+from tilth.base.safe_text import folded, inert, one_line
 from tilth.config.settings import Settings, load
 from tilth.contract.operator_requests import still_open
 from tilth.contract.outcomes import ExitCode
@@ -67,7 +67,8 @@ def _report_head(session: Session, seen: SessionRow) -> Iterator[tuple[str, Tone
     except CorruptSession:
         return
     if report.ended is not None:
-        yield one_line(f"stopped: {report.ended.why}; {report.ended.detail}", 400), Tone.PLAIN
+        # Uncut: an error names its cure last.
+        yield f"stopped: {report.ended.why}; {folded(inert(report.ended.detail))}", Tone.PLAIN
     for number, task_id in enumerate(report.look_first[:_SHOWN]):
         task = report.task(task_id)
         why = "; ".join(reason.text.rstrip(".") for reason in task.reasons)
