@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-_ID_HELP = "A session id, a unique prefix of one, or `latest`."
+_ID_HELP = "A session id, a unique prefix of one, or `latest` (of this repository)."
 
 SessionId = Annotated[str, typer.Argument(metavar="ID", help=_ID_HELP)]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]

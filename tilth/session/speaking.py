@@ -39,6 +39,7 @@ from tilth.session.at_rest import open_desk, restate, settle_inbox, take_up_wait
 from tilth.session.branch import make_worktree
 from tilth.session.catalog import find_session, holder_of, open_to_look, readable_sessions
 from tilth.session.frontend import Frontend
+from tilth.session.here import Here
 from tilth.session.inbox import Inbox
 from tilth.session.models import Models
 from tilth.session.parts import Parts, new_id, open_parts, read_facts
@@ -118,7 +119,12 @@ def stop(settings: Settings, wanted: str | None, frontend: Frontend) -> Stopped:
 def _running(settings: Settings, wanted: str | None) -> Session | None:
     if wanted is not None:
         return open_to_look(settings, wanted)
-    running = [each for each in readable_sessions(settings) if holder_of(each) is not None]
+    here = Here.find()
+    everywhere = [each for each in readable_sessions(settings) if holder_of(each) is not None]
+    running = [each for each in everywhere if here is None or here.is_of(each)]
+    if everywhere and not running:
+        names = ", ".join(session.id for session in everywhere)
+        raise UserError(f"no session of {here and here.root} is running; elsewhere: {names}")
     if len(running) > 1:
         names = ", ".join(session.id for session in running)
         raise UserError(f"{len(running)} sessions are running; name one of {names}")
