@@ -21,7 +21,7 @@ from tilth.contract.verdict import LedgerEntry
 from tilth.log.events import CaseParseError, LandingRefused, Nudge
 from tilth.log.task_state import RedTree
 from tilth.model.messages import ToolCall, ToolResult, Turn
-from tilth.task import hearing, landing, rejection, review
+from tilth.task import dropping, hearing, landing, rejection, review
 from tilth.task.asking import ask, check_caps, check_stop
 from tilth.task.attempt import Attempt, Green, OpenReview, Snapshot, Submission
 from tilth.task.bench import Bench, RunContext
@@ -97,19 +97,19 @@ def _work(bench: Bench, reattached: Attempt | None) -> Halt:
         reattached = None
         if failure is not None:
             failed.append(task)
-            if bench.settings.on_exhausted.effective(plan) is not OnExhausted.SKIP:
+            goes_on = bench.settings.on_exhausted.effective(plan) is OnExhausted.SKIP
+            if not goes_on and failure is not FailReason.DROPPED:
                 break
     return out_of_work(bench, failed)
 
 
 def _work_in_lanes(bench: Bench, lanes: Lanes) -> Halt:
-    """Work on several tasks at once; what is accepted lands in the order of one job.
-
-    Each task has a thread, and so has the one landing; this one decides.
-    """
+    """Work on several tasks at once, each in a thread; they land in the order of one job."""
     with Crew(bench.interrupt) as crew:
         while True:
-            hearing.hear_for(bench, {*crew.busy, *crew.over}, landing=bool(lanes.landing))
+            taken = {*crew.busy, *crew.over}
+            hearing.hear_for(bench, taken, landing=bool(lanes.landing))
+            dropping.end_resting(bench, taken, lanes.place_of)
             plan = bench.record.plan
             held = {task.id for task in plan.tasks if bench.words.come_before(task)}
             resting = {*crew.busy, *crew.over, *held}
@@ -166,12 +166,15 @@ def _run_task(
         if turn is None and attempt.spent:
             end = TaskEnd(FailReason.ITER_CAP, f"{attempt.iterations} iterations are used up")
         else:
-            end = _answer(bench, attempt, plan, turn or _next_turn(bench, attempt))
+            came = turn or _next_turn(bench, attempt)
+            end = came if isinstance(came, TaskEnd) else _answer(bench, attempt, plan, came)
     return _close(bench, attempt, end)
 
 
-def _next_turn(bench: Bench, attempt: Attempt) -> Turn:
+def _next_turn(bench: Bench, attempt: Attempt) -> Turn | TaskEnd:
     hearing.hear(bench, attempt)
+    if (end := hearing.given_up(bench, attempt)) is not None:
+        return end
     hearing.deliver(attempt)
     emit = attempt.emit.bind(iter=attempt.iterations + 1, span_id=bench.new_id())
     turn = ask(bench, bench.worker, attempt.conversation, emit)
@@ -185,6 +188,8 @@ def _close(bench: Bench, attempt: Attempt, end: TaskEnd) -> FailReason | None:
     """Land a failure as the settings say; a done task has landed already."""
     if end.failure is None:
         return None
+    if end.failure is FailReason.DROPPED:
+        return dropping.end_here(bench, attempt)
     if end.failure is FailReason.BLOCKED:
         landing.block(bench, attempt, end.detail)
         return end.failure
@@ -246,6 +251,8 @@ def _nudge(attempt: Attempt, turn: Turn) -> TaskEnd | None:
 def _hear(bench: Bench, attempt: Attempt, plan: Plan, call: ToolCall) -> ToolResult | TaskEnd:
     """Hear a case or blocker, unless what a person has said is the answer to it."""
     ruled = hearing.hear_before(bench, attempt, call.id)
+    if (end := hearing.given_up(bench, attempt)) is not None:
+        return end
     if ruled is not None and not ruled.accepted:
         return _act_on(bench, attempt, call, None, ruled)
     if ruled is None and call.id in attempt.held:
@@ -297,8 +304,10 @@ def _hear_case(bench: Bench, attempt: Attempt, plan: Plan, call: ToolCall) -> To
         return _judge(bench, attempt, call, submission, found)
     if (entry := hearing.hear_verdict(bench, attempt, call.id)) is not None:
         return _act_on(bench, attempt, call, case, entry)
-    landing.land(bench, attempt, attempt.green, verdict=landing.NOT_EVALUATED, score=None)
-    return TaskEnd()
+    end = hearing.given_up(bench, attempt)
+    if end is None:
+        landing.land(bench, attempt, attempt.green, verdict=landing.NOT_EVALUATED, score=None)
+    return end or TaskEnd()
 
 
 def _judge(
@@ -310,6 +319,8 @@ def _judge(
 ) -> ToolResult | TaskEnd:
     """Have a case judged and act on it; a person's word ends the review under way."""
     entry = hearing.hear_verdict(bench, attempt, call.id)
+    if (end := hearing.given_up(bench, attempt)) is not None:
+        return end
     if entry is None:
         judged = _evaluator_task(bench, attempt, submission, by)
         entry = hearing.hear_verdict(bench, attempt, call.id)
@@ -365,6 +376,8 @@ def _act_on(
     bench: Bench, attempt: Attempt, call: ToolCall, case: Case | None, entry: LedgerEntry
 ) -> ToolResult | TaskEnd:
     """Land an accept; count a reject and give it back, or end the task on it."""
+    if (dropped := hearing.given_up(bench, attempt)) is not None:
+        return dropped
     if entry.accepted and case is not None:
         verdict = landing.UNPARSED if entry.parse_failed else str(entry.verdict)
         green = Green(entry.tree, case)

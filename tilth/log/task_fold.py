@@ -98,6 +98,7 @@ def _(task: TaskState, event: Event, reset: ev.ContextReset) -> TaskState:
         cleared=False,
         sent_back=False,
         rescued=False,
+        dropped=None,
         unshown=(),
     )
 
@@ -246,9 +247,7 @@ def _(task: TaskState, event: Event, failed: ev.ProbeFailed) -> TaskState:
 
 
 @_on(*_EVIDENCE)
-def _(
-    task: TaskState, event: Event, ran: ev.ProbeRun | ev.ChallengeMade | ev.MutantsTried
-) -> TaskState:
+def _(task: TaskState, event: Event, ran: Any) -> TaskState:
     name = _EVIDENCE[type(ran)]
     kept = {name: (*getattr(task, name), ran)}
     return _milestone(changed(task, **kept, gate_ms=task.gate_ms + ran.duration_ms), event)
@@ -322,12 +321,14 @@ def _(task: TaskState, event: Event, verdict: ev.EvaluatorVerdict) -> TaskState:
 
 @_on(ev.OperatorSpoke)
 def _(task: TaskState, event: Event, word: ev.OperatorSpoke) -> TaskState:
+    if word.drops:
+        return changed(task, dropped=word.text, rescued=False, sent_back=False)
     if word.accepts:
         failed = task.outcome is TaskOutcome.FAILED
         return changed(task, cleared=not failed, rescued=failed)
     if not word.sends_back or word.entry is None:
         return task
-    task = changed(task, verdict_events=(*task.verdict_events, event))
+    task = changed(task, verdict_events=(*task.verdict_events, event), dropped=None)
     if task.is_open and not word.ends:
         return with_attempt(_milestone(task, event), review=None)
     return _send_back(with_attempt(task, ended=True) if task.is_open else task)
@@ -351,10 +352,9 @@ def _(task: TaskState, event: Event, commit: ev.Committed) -> TaskState:
 
 @_on(ev.LandingRefused)
 def _(task: TaskState, event: Event, refused: ev.LandingRefused) -> TaskState:
+    # Both together had passed the gate, and were judged.
     green = task.attempt.green if refused.cause is Refused.VERDICT else None
-    if green is not None:
-        # Both together had passed the gate, and were judged.
-        green = green.model_copy(update={"tree": refused.tree})
+    green = green and green.model_copy(update={"tree": refused.tree})
     task = _milestone(changed(task, forced=None), event)
     return with_attempt(task, onto=refused.onto, green=green, review=None)
 
@@ -368,7 +368,7 @@ def _(task: TaskState, event: Event, forced: ev.TaskForceAccepted) -> TaskState:
 def _(task: TaskState, event: Event, done: ev.TaskDone) -> TaskState:
     score = task.score if done.score is None else done.score
     task = changed(task, outcome=TaskOutcome.DONE, done=done, failure=None, score=score)
-    task = changed(task, ended=event.ts, cleared=False, rescued=False)
+    task = changed(task, ended=event.ts, cleared=False, rescued=False, dropped=None)
     task = _milestone(task, event)
     return _ended(task, back=not task.attempt.heard_since_sent_back)
 

@@ -211,6 +211,8 @@ class TaskState:
     cleared: bool = False
     sent_back: bool = False
     rescued: bool = False
+    # A person has given it up, in these words.
+    dropped: str | None = None
     spend: Mapping[Role, Spend] = field(default_factory=dict)
     unpriced_models: tuple[str, ...] = ()
     tools: Mapping[str, int] = field(default_factory=dict)
@@ -256,6 +258,11 @@ class TaskState:
     def is_open(self) -> bool:
         """Tell whether its last attempt has begun and not ended."""
         return bool(self.attempts) and not self.attempts[-1].ended
+
+    @property
+    def is_being_dropped(self) -> bool:
+        """Tell whether a person has given it up, and that is not carried through yet."""
+        return self.dropped is not None and self.reason is not FailReason.DROPPED
 
     @property
     def ledger(self) -> tuple[LedgerEntry, ...]:

@@ -29,7 +29,7 @@ from tilth.session.recovery import (
     why_fresh,
 )
 from tilth.session.session import SessionStatus
-from tilth.task import landing
+from tilth.task import dropping, landing
 from tilth.task.acceptance import finish_begun
 from tilth.task.attempt import Accepted, Attempt, Green
 from tilth.task.bench import Bench
@@ -55,6 +55,8 @@ def recover_lanes(lanes: SessionLanes, found: Found, *, fresh: Asked = False) ->
     """Mend what a crash left in every lane, log the resume, and have each task ready to go on."""
     bench, memory = lanes.bench, found.memory
     settle(bench)
+    for task_id in dropping.to_end(bench.words.state):
+        dropping.end(bench, task_id, lanes.place_of(task_id) if memory.laned else found.workspace)
     reopened = [_reopen(lanes, found, known) for known in memory.open_tasks]
     open_lanes = [each for each in reopened if each is not None]
     settle(bench)
@@ -89,7 +91,7 @@ def recover_lanes(lanes: SessionLanes, found: Found, *, fresh: Asked = False) ->
 def _reopen(lanes: SessionLanes, found: Found, known: TaskState) -> _Reopened | None:
     """Give a task its lane back, unless it has ended."""
     task = lanes.bench.record.plan.task(known.id or "")
-    if task is None:
+    if task is None or task.dropped:
         return None
     exchange = exchange_of(known, found.memory)
     work, lost = lanes.reopen(task, known.attempt.base)

@@ -25,7 +25,7 @@ from tilth.log.task_state import AttemptState
 from tilth.model.messages import Turn
 from tilth.session.landed import landed_as, note_commit
 from tilth.session.session import Session, SessionStatus
-from tilth.task import landing
+from tilth.task import dropping, landing
 from tilth.task.acceptance import finish_begun
 from tilth.task.attempt import Attempt
 from tilth.task.bench import Bench
@@ -60,6 +60,9 @@ def recover(
     memory, workspace = found.memory, found.workspace
     attempt, exchange = _open_attempt(bench, memory)
     settle(bench)
+    for task_id in dropping.to_end(bench.words.state):
+        dropping.end(bench, task_id, workspace)
+        attempt = None
     if attempt is not None and _finish_landing(bench, found, attempt, exchange):
         attempt = None
         settle(bench)
@@ -140,7 +143,7 @@ def _open_attempt(bench: Bench, memory: SessionState) -> tuple[Attempt | None, E
     known = memory.open_tasks[-1]
     exchange = exchange_of(known, memory)
     task = bench.record.plan.task(known.id or "")
-    if exchange.thread is None or task is None:
+    if exchange.thread is None or task is None or task.dropped:
         return None, exchange
     return attempt_of(bench, known.attempt, task, exchange), exchange
 
@@ -223,7 +226,8 @@ def retry_failed(bench: Bench, workspace: Workspace) -> tuple[tuple[str, ...], s
     unwound = _unwind(bench, workspace)
     # What a person has accepted meanwhile lands as soon as no task is under way.
     accepted = awaiting_landing(bench)
-    failed = [t for t in bench.record.plan.with_status(Status.FAILED) if t.id not in accepted]
+    failed = bench.record.plan.with_status(Status.FAILED)
+    failed = tuple(task for task in failed if task.id not in accepted and not task.dropped)
     for task in failed:
         bench.record.save_task(task.moved(Status.PENDING))
     return tuple(task.id for task in failed), unwound

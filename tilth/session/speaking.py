@@ -23,6 +23,7 @@ from tilth.contract.operator_word import (
     OperatorWord,
     Verb,
     check_accept,
+    check_drop,
     clean_text,
     find_request,
     find_task,
@@ -208,7 +209,7 @@ def _words(session: Session, draft: Draft, mask: Mask) -> tuple[OperatorWord, ..
     """Check what was typed against the session as it stands, and make it words."""
     _refuse_interview(session)
     plan = session.plan
-    may_be_none = draft.verb is Verb.ACCEPT and is_blank(draft.text)
+    may_be_none = draft.verb in (Verb.ACCEPT, Verb.DROP) and is_blank(draft.text)
     text = "" if may_be_none else mask.result(clean_text(draft.text, _WHAT[draft.verb]))
     if draft.verb is Verb.TELL:
         return _notes(plan, draft, text)
@@ -220,6 +221,9 @@ def _words(session: Session, draft: Draft, mask: Mask) -> tuple[OperatorWord, ..
         told = {"request": question.request, "task": question.task_id}
         return (word.model_copy(update=told),)
     task = find_task(plan, draft.task or "")
+    if draft.verb is Verb.DROP:
+        check_drop(task)
+        return (word.model_copy(update={"task": task.id}),)
     said: dict[str, object] = {"task": task.id, "decision": Decision(draft.verb)}
     if draft.verb is Verb.ACCEPT:
         check_accept(task)
@@ -235,6 +239,7 @@ _WHAT = {
     Verb.ANSWER: "the answer",
     Verb.REJECT: "the reason",
     Verb.ACCEPT: "the note",
+    Verb.DROP: "the note",
 }
 
 

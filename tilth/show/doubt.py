@@ -269,7 +269,8 @@ def _stood_in_the_way(task: TaskState) -> str:
         return ""
     if failed.obstacle is not None:
         return f": {in_the_way(failed.obstacle)}"
-    return f": {failed.detail}" if failed.reason is FailReason.BLOCKED and failed.detail else ""
+    said = failed.reason in (FailReason.BLOCKED, FailReason.DROPPED) and failed.detail
+    return f": {failed.detail}" if said else ""
 
 
 def _last_objection(task: TaskState, before: str) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tilth.contract.outcomes import ExitCode
+from tilth.contract.outcomes import ExitCode, StopReason
 from tilth.log.events import Stop
 from tilth.log.task_state import TaskOutcome, TaskState
 from tilth.session.session import SessionStatus
@@ -138,6 +138,7 @@ def _next(stop: Stop, endings: dict[str, TaskEnding], now: Progress) -> tuple[st
         total=len(endings),
         failed=tuple(each for each in endings if endings[each] is TaskEnding.FAILED),
         below_bar=tuple(each for each in endings if endings[each] is TaskEnding.BELOW_BAR),
+        nothing_left=stop.reason is StopReason.DROPPED,
         source=start.source if start else ".",
         branch=start.branch if start else f"session/{state.session}",
         base_commit=start.base_commit if start else "",
