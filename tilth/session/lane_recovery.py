@@ -55,8 +55,9 @@ def recover_lanes(lanes: SessionLanes, found: Found, *, fresh: Asked = False) ->
     """Mend what a crash left in every lane, log the resume, and have each task ready to go on."""
     bench, memory = lanes.bench, found.memory
     settle(bench)
-    for task_id in dropping.to_end(bench.words.state):
-        dropping.end(bench, task_id, lanes.place_of(task_id) if memory.laned else found.workspace)
+    # What was the one job's until now stands in the session's own worktree.
+    place_of = lanes.place_of if memory.laned else lambda task_id: found.workspace
+    dropping.end_resting(bench, (), place_of)
     reopened = [_reopen(lanes, found, known) for known in memory.open_tasks]
     open_lanes = [each for each in reopened if each is not None]
     settle(bench)

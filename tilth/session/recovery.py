@@ -58,21 +58,12 @@ def recover(
     What begins anew does so from its base; earlier versions did not `clear` its files.
     """
     memory, workspace = found.memory, found.workspace
-    attempt, exchange = _open_attempt(bench, memory)
-    settle(bench)
-    for task_id in dropping.to_end(bench.words.state):
-        dropping.end(bench, task_id, workspace)
-        attempt = None
-    if attempt is not None and _finish_landing(bench, found, attempt, exchange):
-        attempt = None
-        settle(bench)
-    finish_begun(bench)
-    if attempt is None:
-        hear(bench)
+    attempt, exchange = _carry_through(bench, found)
     retried, unwound = retry_failed(bench, workspace)
-    open_task = _open_task(bench, attempt)
-    if open_task is None or not memory.open_tasks:
-        _take_up_branch(workspace)
+    open_task, tip = _open_task(bench, attempt), workspace.tip()
+    if tip is not None and (open_task is None or not memory.open_tasks):
+        # Between tasks or attempts nothing counts but the branch.
+        workspace.restore(tip)
     why = why_fresh(bench, exchange, asked=fresh, lost=found.worktree_lost)
     reattached = attempt if why is None else None
     anew = attempt if why is not None and clear else None
@@ -105,11 +96,18 @@ def recover(
     return _begin_again(bench, open_task, memory, why) if open_task else None
 
 
-def _take_up_branch(workspace: Workspace) -> None:
-    """Have the files as the branch has them: between tasks or attempts nothing else counts."""
-    tip = workspace.tip()
-    if tip is not None:
-        workspace.restore(tip)
+def _carry_through(bench: Bench, found: Found) -> tuple[Attempt | None, Exchange]:
+    """Take the steps that a crash cut off, and give the attempt that has not ended."""
+    attempt, exchange = _open_attempt(bench, found.memory)
+    settle(bench)
+    dropping.end_resting(bench, (), lambda task_id: found.workspace)
+    if attempt is not None and _finish_landing(bench, found, attempt, exchange):
+        attempt = None
+        settle(bench)
+    finish_begun(bench)
+    if attempt is None:
+        hear(bench)
+    return attempt, exchange
 
 
 def _begin_again(bench: Bench, task: Task, memory: SessionState, why: Fresh | None) -> Attempt:
@@ -181,6 +179,8 @@ def attempt_of(bench: Bench, known: AttemptState, task: Task, exchange: Exchange
 
 def _finish_landing(bench: Bench, found: Found, attempt: Attempt, exchange: Exchange) -> bool:
     """Carry an ending through that was begun; tell whether there was one."""
+    if bench.words.state.task(attempt.task.id).dropped is not None:
+        return True
     record, branch = _commit_of(found, attempt), found.workspace.branch
     if record is not None and not record.failed:
         note_commit(found.memory, attempt, record, branch)

@@ -136,8 +136,13 @@ def _seen(directory: Path, checkpoint: Checkpoint, plan: _Tasks) -> SessionRow:
         base_branch=checkpoint.base_branch,
         feature=plan.feature,
         taken=checkpoint.taken,
-        nothing_left=all(t.status is Status.DONE or t.id in held_in(tasks) for t in tasks),
+        nothing_left=_nothing_left(tasks),
     )
+
+
+def _nothing_left(tasks: tuple[_Task, ...]) -> bool:
+    held = held_in(tasks)
+    return bool(held) and all(t.status is Status.DONE or t.id in held for t in tasks)
 
 
 def _why_broken(directory: Path) -> tuple[str, bool]:
