@@ -48,6 +48,9 @@ Until = Annotated[
         help="Stop by this time, such as 07:00, in the place of the wall-clock cap.",
     ),
 ]
+Detach = Annotated[
+    bool, typer.Option("--detach", help="Start it without a screen, in the background.")
+]
 NoPing = Annotated[
     bool, typer.Option("--no-ping", help="Do not try the models before the session is made.")
 ]

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from tilth.cli.options import (
+    Detach,
     EvalThreshold,
     Jobs,
     NoEval,
@@ -29,6 +30,7 @@ def resume(
     jobs: Jobs = None,
     plain: Plain = False,
     until: Until = None,
+    detach: Detach = False,
     no_eval: NoEval = False,
     eval_threshold: EvalThreshold = None,
     no_sandbox: NoSandbox = False,
@@ -37,12 +39,17 @@ def resume(
 
     Example: tilth resume 20261116-0930
     """
+    if detach:
+        from tilth.show.detach import detach as start_beside
+
+        return start_beside()
     from tilth.session.resume import resume as resume_session
-    from tilth.show.terminal import terminal
+    from tilth.show.terminal import outlived, terminal
 
     asked = settings_of(
         no_eval=no_eval, eval_threshold=eval_threshold, no_sandbox=no_sandbox, jobs=jobs
     )
     screen = terminal(plain=plain)
-    result = resume_session(session, asked, fresh=fresh, until=until, frontend=screen)
+    with outlived():
+        result = resume_session(session, asked, fresh=fresh, until=until, frontend=screen)
     return result.exit_code

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from tilth.cli.options import (
+    Detach,
     EvalThreshold,
     Jobs,
     NoEval,
@@ -39,6 +40,7 @@ def run(
     jobs: Jobs = None,
     plain: Plain = False,
     until: Until = None,
+    detach: Detach = False,
     no_ping: NoPing = False,
     spend_leftovers: SpendLeftovers = False,
     no_eval: NoEval = False,
@@ -49,20 +51,25 @@ def run(
 
     Example: tilth run plans/search --repo ~/src/shop
     """
+    if detach:
+        from tilth.show.detach import detach as start_beside
+
+        return start_beside()
     from tilth.session.start import start
-    from tilth.show.terminal import terminal
+    from tilth.show.terminal import outlived, terminal
 
     asked = settings_of(
         no_eval=no_eval, eval_threshold=eval_threshold, no_sandbox=no_sandbox, jobs=jobs
     )
-    result = start(
-        target,
-        repo,
-        asked,
-        new=new,
-        until=until,
-        ping=not no_ping,
-        spend_leftovers=spend_leftovers,
-        frontend=terminal(plain=plain),
-    )
+    with outlived():
+        result = start(
+            target,
+            repo,
+            asked,
+            new=new,
+            until=until,
+            ping=not no_ping,
+            spend_leftovers=spend_leftovers,
+            frontend=terminal(plain=plain),
+        )
     return result.exit_code
