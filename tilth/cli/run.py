@@ -37,6 +37,9 @@ def run(
     new: Annotated[
         bool, typer.Option("--new", help="Start afresh even if a session could be resumed.")
     ] = False,
+    renumber: Annotated[
+        bool, typer.Option("--renumber", help="Number the tasks on where their ids have landed.")
+    ] = False,
     jobs: Jobs = None,
     plain: Plain = False,
     until: Until = None,
@@ -67,6 +70,7 @@ def run(
             repo,
             asked,
             new=new,
+            renumber=renumber,
             until=until,
             ping=not no_ping,
             spend_leftovers=spend_leftovers,

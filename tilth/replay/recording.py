@@ -117,6 +117,8 @@ class RecordedWords:
     def __init__(self) -> None:
         self.heard: list[HeardWord] = []
         self.at_rest: dict[int, list[OperatorWord]] = {}
+        # Of these the ones that move the plan, with what had been made before them.
+        self.resting: list[HeardWord] = []
         # The words that are the answer to a case or blocker.
         self.answers: set[str] = set()
         self._steps = 0
@@ -188,6 +190,8 @@ class RecordedWords:
     def rest(self, number: int) -> None:
         """Have what was said so far precede the start of this number."""
         self.at_rest.setdefault(number, []).extend(each.word for each in self._waiting)
+        moving = (each for each in self._waiting if each.behind is not None)
+        self.resting += (replace(each, start=number) for each in moving)
         self._waiting = []
 
 

@@ -34,6 +34,7 @@ from tilth.session.parts import Parts, open_parts, read_facts
 from tilth.session.readiness import look_ahead
 from tilth.session.resume import resume
 from tilth.session.run import RunResult, result_of, run_session
+from tilth.session.second_night import numbered
 from tilth.session.session import Checkpoint, Session, SessionStatus, branch_of, session_id
 
 
@@ -43,6 +44,7 @@ def start(
     overrides: Mapping[str, object] | None = None,
     *,
     new: bool = False,
+    renumber: bool = False,
     until: str | None = None,
     ping: bool = True,
     spend_leftovers: bool = False,
@@ -82,6 +84,7 @@ def start(
     earlier = None if new else _offer(settings, bundle, source, frontend)
     if earlier is not None:
         return go_on(earlier)
+    bundle = numbered(source, bundle, frontend.tell, renumber=renumber)
     settings = settings.under(facts)
     wish = {"second_opinions": spend_leftovers}
     panel = choose_reviewers(settings, bundle.plan, environ, frontend, **wish)
