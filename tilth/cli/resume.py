@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated
 
 import typer
@@ -39,17 +40,12 @@ def resume(
 
     Example: tilth resume 20261116-0930
     """
-    if detach:
-        from tilth.show.detach import detach as start_beside
-
-        return start_beside()
     from tilth.session.resume import resume as resume_session
-    from tilth.show.terminal import outlived, terminal
+    from tilth.show.detach import carry_out
+    from tilth.show.terminal import terminal
 
     asked = settings_of(
         no_eval=no_eval, eval_threshold=eval_threshold, no_sandbox=no_sandbox, jobs=jobs
     )
-    screen = terminal(plain=plain)
-    with outlived():
-        result = resume_session(session, asked, fresh=fresh, until=until, frontend=screen)
-    return result.exit_code
+    body = partial(resume_session, session, asked, fresh=fresh, until=until)
+    return carry_out(lambda: body(frontend=terminal(plain=plain)).exit_code, detach=detach)

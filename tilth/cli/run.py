@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -54,26 +55,13 @@ def run(
 
     Example: tilth run plans/search --repo ~/src/shop
     """
-    if detach:
-        from tilth.show.detach import detach as start_beside
-
-        return start_beside()
     from tilth.session.start import start
-    from tilth.show.terminal import outlived, terminal
+    from tilth.show.detach import carry_out
+    from tilth.show.terminal import terminal
 
     asked = settings_of(
         no_eval=no_eval, eval_threshold=eval_threshold, no_sandbox=no_sandbox, jobs=jobs
     )
-    with outlived():
-        result = start(
-            target,
-            repo,
-            asked,
-            new=new,
-            renumber=renumber,
-            until=until,
-            ping=not no_ping,
-            spend_leftovers=spend_leftovers,
-            frontend=terminal(plain=plain),
-        )
-    return result.exit_code
+    body = partial(start, target, repo, asked, new=new, renumber=renumber, until=until)
+    body = partial(body, ping=not no_ping, spend_leftovers=spend_leftovers)
+    return carry_out(lambda: body(frontend=terminal(plain=plain)).exit_code, detach=detach)

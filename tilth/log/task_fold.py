@@ -27,7 +27,6 @@ from tilth.log.task_state import (
 )
 from tilth.model.messages import Role
 from tilth.task.budget import Spend
-from tilth.task.obstacles import met_in
 from tilth.task.watch import verification_tail
 
 RUN_PROBE = "run_probe"
@@ -36,7 +35,7 @@ _T = TypeVar("_T")
 _NOTHING = Spend()
 _EDITS = frozenset({"write_file", "edit_file"})
 # The events that may tell of something in a task's way.
-_OBSTACLES = frozenset({ev.HookRan, ev.ValidatorRun, ev.EvaluatorVerdict, ev.CaseParseError})
+_OBSTACLES = (ev.HookRan, ev.ValidatorRun, ev.EvaluatorVerdict, ev.CaseParseError, ev.CaseSubmitted)
 _EVIDENCE: dict[type[Payload], str] = {
     ev.ProbeRun: "probes",
     ev.ChallengeMade: "challenges",
@@ -55,8 +54,8 @@ def after(task: TaskState, event: Event) -> TaskState:
     handler = _TASK.get(type(event.payload))
     task = task if handler is None else handler(task, event, event.payload)
     if type(event.payload) in _OBSTACLES:
-        met = met_in(event.payload.type, event.payload.to_data())
-        task = with_attempt(task, met=task.attempt.met + met) if met else task
+        met = task.attempt.obstacles.after(event.payload.type, event.payload.to_data())
+        task = with_attempt(task, obstacles=met)
     return task
 
 

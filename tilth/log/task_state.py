@@ -39,7 +39,7 @@ from tilth.log.events import (
 )
 from tilth.model.messages import Role
 from tilth.task.budget import Spend
-from tilth.task.obstacles import Met
+from tilth.task.obstacles import Obstacles
 
 _Payload = TypeVar("_Payload", bound=Payload)
 
@@ -110,7 +110,7 @@ class AttemptState:
     review: ReviewState | None = None
     red: RedTree | None = None
     # What stood in its way how often, and the iteration of the last edit since the last case.
-    met: Met = field(default_factory=Met)
+    obstacles: Obstacles = field(default_factory=Obstacles)
     last_edit: int = 0
     ended: bool = False
 

@@ -170,7 +170,6 @@ def attempt_of(bench: Bench, known: AttemptState, task: Task, exchange: Exchange
         notes=list(exchange.notes),
         held=set(exchange.held),
         open_review=exchange.review,
-        met=exchange.met,
         rejections=exchange.rejections,
         unreadable=exchange.unreadable,
         conflicted=exchange.conflicted,

@@ -13,6 +13,7 @@ from tilth.log.events import Stop
 from tilth.log.task_state import TaskOutcome, TaskState
 from tilth.session.session import SessionStatus
 from tilth.show import figures
+from tilth.show.causes import causes
 from tilth.show.doubt import Ground, recorded_reasons
 from tilth.show.endings import DONE_ENDINGS, TaskEnding, tally, task_endings, why_stopped
 from tilth.show.next_commands import next_commands
@@ -45,6 +46,8 @@ def last_screen(stop: Stop, now: Progress) -> Iterator[Note]:
     why = why_stopped(stop)
     detail = stop.detail if stop.detail.strip() != why else ""
     yield Note("stopped", why, tone, _mark(tone), (detail,), uncut=True, opens=True)
+    for cause in causes(now.state):
+        yield Note("cause", cause.text, Tone.BAD)
     if counts:
         yield Note("tasks", counts, Tone.HEAD)
     yield from _task_rows(endings, now)

@@ -84,6 +84,8 @@ def _report_head(session: Session, seen: SessionRow) -> Iterator[tuple[str, Tone
     if report.ended is not None:
         # Uncut: an error names its cure last.
         yield f"stopped: {report.ended.why}; {folded(inert(report.ended.detail))}", Tone.PLAIN
+    for cause in report.causes:
+        yield f"cause    {one_line(cause.text, 400)}", Tone.BAD
     for number, task_id in enumerate(report.look_first[:_SHOWN]):
         task = report.task(task_id)
         why = "; ".join(reason.text.rstrip(".") for reason in task.reasons)
