@@ -47,6 +47,7 @@ crash: setup
 	@$(BIN)/python tests/fleet_storm.py
 	@$(BIN)/python tests/storm.py $(KILLS) "" 3
 	@$(BIN)/python tests/lane_storm.py
+	@$(BIN)/python tests/lives.py
 
 bench: setup
 	@$(BIN)/python -m bench

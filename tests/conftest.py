@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import os
+import shutil
 import signal
+import tempfile
 import time
 from collections.abc import Generator, Iterator
 from pathlib import Path
@@ -44,6 +47,15 @@ def pytest_collection() -> Generator[None, object, object]:
     finally:
         gc.freeze()
         gc.enable()
+        _stand_outside()
+
+
+def _stand_outside() -> None:
+    """Leave this repository: inside one, `latest` means its sessions alone."""
+    outside = tempfile.mkdtemp(prefix="tilth-outside-")
+    atexit.register(shutil.rmtree, outside, ignore_errors=True)
+    os.chdir(outside)
+    AT_THE_START.update(_surroundings())
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -18,14 +18,13 @@ from tilth.contract.outcomes import FailReason, StopReason, TaskEnd
 from tilth.contract.prd import Plan, Status, Task
 from tilth.contract.rules import Rules
 from tilth.contract.verdict import LedgerEntry
-from tilth.log.events import CaseParseError, LandingRefused, Nudge, OperatorSpoke
-from tilth.log.task_state import RedTree
+from tilth.log.events import CaseParseError, LandingRefused, OperatorSpoke
 from tilth.model.messages import ToolCall, ToolResult, Turn
-from tilth.task import hearing, landing, rejection, review
+from tilth.task import dropping, hearing, landing, rejection, review
 from tilth.task.asking import ask, check_caps, check_stop
 from tilth.task.attempt import Attempt, Green, OpenReview, Snapshot, Submission
 from tilth.task.bench import Bench, RunContext
-from tilth.task.briefs import CUT_CALL, ONE_CASE, nudge
+from tilth.task.briefs import CUT_CALL, ONE_CASE
 from tilth.task.case import (
     is_untouched,
     mechanical_reject,
@@ -40,7 +39,7 @@ from tilth.task.dispute import hear_blocker
 from tilth.task.ending import Ending, Halt, halt_of, out_of_work, stop
 from tilth.task.evaluator_tools import EvaluatorTools
 from tilth.task.evidence import gather
-from tilth.task.failed_case import answer_again, end_by_challenges, keep_red
+from tilth.task.failed_case import answer_again, end_by_challenges, keep_red, same_red
 from tilth.task.foresight import foresee
 from tilth.task.landing_turn import (
     OnTip,
@@ -57,9 +56,7 @@ from tilth.task.order import failures, may_start, next_to_land
 from tilth.task.review import Evidence
 from tilth.task.review_turns import read_verdict
 from tilth.task.second_opinion import seek_opinion
-from tilth.task.tool_turns import give_result, run_tool
-
-QUIET_TURNS = 3
+from tilth.task.tool_turns import give_result, nudge, run_tool
 
 
 def run(context: RunContext, open_bench: Callable[[], Work]) -> Ending:
@@ -97,19 +94,19 @@ def _work(bench: Bench, reattached: Attempt | None) -> Halt:
         reattached = None
         if failure is not None:
             failed.append(task)
-            if bench.settings.on_exhausted.effective(plan) is not OnExhausted.SKIP:
+            goes_on = bench.settings.on_exhausted.effective(plan) is OnExhausted.SKIP
+            if not goes_on and failure is not FailReason.DROPPED:
                 break
     return out_of_work(bench, failed)
 
 
 def _work_in_lanes(bench: Bench, lanes: Lanes) -> Halt:
-    """Work on several tasks at once; what is accepted lands in the order of one job.
-
-    Each task has a thread, and so has the one landing; this one decides.
-    """
+    """Work on several tasks at once, each in a thread; they land in the order of one job."""
     with Crew(bench.interrupt) as crew:
         while True:
-            hearing.hear_for(bench, {*crew.busy, *crew.over}, landing=bool(lanes.landing))
+            taken = {*crew.busy, *crew.over}
+            hearing.hear_for(bench, taken, landing=bool(lanes.landing))
+            dropping.end_resting(bench, taken, lanes.place_of)
             plan = bench.record.plan
             held = {task.id for task in plan.tasks if bench.words.come_before(task)}
             resting = {*crew.busy, *crew.over, *held}
@@ -166,12 +163,15 @@ def _run_task(
         if turn is None and attempt.spent:
             end = TaskEnd(FailReason.ITER_CAP, f"{attempt.iterations} iterations are used up")
         else:
-            end = _answer(bench, attempt, plan, turn or _next_turn(bench, attempt))
+            came = turn or _next_turn(bench, attempt)
+            end = came if isinstance(came, TaskEnd) else _answer(bench, attempt, plan, came)
     return _close(bench, attempt, end)
 
 
-def _next_turn(bench: Bench, attempt: Attempt) -> Turn:
+def _next_turn(bench: Bench, attempt: Attempt) -> Turn | TaskEnd:
     hearing.hear(bench, attempt)
+    if (end := hearing.given_up(bench, attempt)) is not None:
+        return end
     hearing.deliver(attempt)
     emit = attempt.emit.bind(iter=attempt.iterations + 1, span_id=bench.new_id())
     turn = ask(bench, bench.worker, attempt.conversation, emit)
@@ -185,6 +185,8 @@ def _close(bench: Bench, attempt: Attempt, end: TaskEnd) -> FailReason | None:
     """Land a failure as the settings say; a done task has landed already."""
     if end.failure is None:
         return None
+    if end.failure is FailReason.DROPPED:
+        return dropping.end_here(bench, attempt)
     if end.failure is FailReason.BLOCKED:
         landing.block(bench, attempt, end.detail)
         return end.failure
@@ -201,7 +203,7 @@ def _close(bench: Bench, attempt: Attempt, end: TaskEnd) -> FailReason | None:
 def _answer(bench: Bench, attempt: Attempt, plan: Plan, turn: Turn) -> TaskEnd | None:
     """Act on one answer of the worker; every call in it is answered in one message."""
     if not turn.tool_calls:
-        return _nudge(attempt, turn)
+        return nudge(attempt, turn)
     attempt.quiet = 0
     results = dict(attempt.answered)
     control: ToolCall | None = None
@@ -233,19 +235,11 @@ def _answer(bench: Bench, attempt: Attempt, plan: Plan, turn: Turn) -> TaskEnd |
     return None
 
 
-def _nudge(attempt: Attempt, turn: Turn) -> TaskEnd | None:
-    attempt.quiet += 1
-    if attempt.quiet >= QUIET_TURNS:
-        return TaskEnd(FailReason.NO_CASE, f"{attempt.quiet} answers in a row called no tool")
-    text = nudge(turn, attempt.conversation.head["tools"])
-    attempt.emit(Nudge(conversation=attempt.conversation.id, text=text, in_a_row=attempt.quiet))
-    attempt.conversation.say(text)
-    return None
-
-
 def _hear(bench: Bench, attempt: Attempt, plan: Plan, call: ToolCall) -> ToolResult | TaskEnd:
     """Hear a case or blocker, unless what a person has said is the answer to it."""
     ruled = hearing.hear_before(bench, attempt, call.id)
+    if (end := hearing.given_up(bench, attempt)) is not None:
+        return end
     if ruled is not None and not ruled.accepted:
         return _act_on(bench, attempt, call, None, ruled)
     if ruled is None and call.id in attempt.held:
@@ -272,7 +266,7 @@ def _hear_case(bench: Bench, attempt: Attempt, plan: Plan, call: ToolCall) -> To
     if ruled is not None:
         return _act_on(bench, attempt, call, case, ruled)
     submission = submit(attempt, call, case, seen)
-    if (red := _same_red(bench, attempt, seen)) is not None:
+    if (red := same_red(bench, attempt, seen)) is not None:
         return answer_again(bench, attempt, call, red)
     reject = mechanical_reject(bench, attempt, submission)
     if reject is not None:
@@ -297,8 +291,10 @@ def _hear_case(bench: Bench, attempt: Attempt, plan: Plan, call: ToolCall) -> To
         return _judge(bench, attempt, call, submission, found)
     if (said := hearing.hear_verdict(bench, attempt, call.id)) is not None:
         return _act_on_person(bench, attempt, call, case, said)
-    landing.land(bench, attempt, attempt.green, verdict=landing.NOT_EVALUATED, score=None)
-    return TaskEnd()
+    end = hearing.given_up(bench, attempt)
+    if end is None:
+        landing.land(bench, attempt, attempt.green, verdict=landing.NOT_EVALUATED, score=None)
+    return end or TaskEnd()
 
 
 def _judge(
@@ -310,6 +306,8 @@ def _judge(
 ) -> ToolResult | TaskEnd:
     """Have a case judged and act on it; a person's word ends the review under way."""
     said = hearing.hear_verdict(bench, attempt, call.id)
+    if (end := hearing.given_up(bench, attempt)) is not None:
+        return end
     if said is None:
         judged = _evaluator_task(bench, attempt, submission, by)
         said = hearing.hear_verdict(bench, attempt, call.id)
@@ -337,16 +335,11 @@ def _hear_untouched(
     with suppress(Unreadable):
         case = parse_case(call.arguments, attempt.task, bench.tree.has_file)
         submit(attempt, call, case, seen)
-    if (red := _same_red(bench, attempt, seen)) is not None:
+    if (red := same_red(bench, attempt, seen)) is not None:
         return answer_again(bench, attempt, call, red)
     reject = untouched_reject(bench, attempt, seen)
     review.record(bench, attempt, call.id, reject)
     return keep_red(attempt, seen, _act_on(bench, attempt, call, None, reject))
-
-
-def _same_red(bench: Bench, attempt: Attempt, seen: Snapshot) -> RedTree | None:
-    red = attempt.red if bench.rules >= Rules.PROGRESS else None
-    return red if red is not None and red.tree == seen.tree else None
 
 
 def _evaluator_task(
@@ -376,6 +369,8 @@ def _act_on(
     bench: Bench, attempt: Attempt, call: ToolCall, case: Case | None, entry: LedgerEntry
 ) -> ToolResult | TaskEnd:
     """Land an accept; count a reject and give it back, or end the task on it."""
+    if (dropped := hearing.given_up(bench, attempt)) is not None:
+        return dropped
     if entry.accepted and case is not None:
         verdict = landing.UNPARSED if entry.parse_failed else str(entry.verdict)
         green = Green(entry.tree, case)

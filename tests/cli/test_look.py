@@ -15,7 +15,6 @@ from support.session_files import Shelf, append_line, log_of, snapshot
 from support.warm_start import warm_tilth
 
 TILTH = str(Path(sys.executable).with_name("tilth"))
-ROOT = Path(__file__).parents[2]
 HEAVY = """
 import contextlib, io, json, os, sys
 from pathlib import Path
@@ -170,7 +169,7 @@ def test_looking_imports_no_sdk_and_no_server(shelf: Shelf) -> None:
     done = subprocess.run(
         [sys.executable, "-B", "-c", HEAVY],
         env={**shelf.environ, "TILTH_SANDBOX": "off"},
-        cwd=ROOT,
+        cwd=shelf.root,
         capture_output=True,
         text=True,
         check=False,

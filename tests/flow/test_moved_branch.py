@@ -9,6 +9,7 @@ from support.flow_site import Site, accept, git, solve, submit
 from support.messages_api import Answer, call
 
 from tilth.base.errors import CorruptSession
+from tilth.show.overview import welcome
 
 # Whoever it is: a person in another terminal, or a worker without a sandbox.
 MOVE = (
@@ -47,6 +48,25 @@ def test_the_run_stops_and_goes_on_once_it_is_moved_back(tmp_path: Path, ending:
 
     assert resumed.code == 0
     assert resumed.subjects == ["seed: 1 task(s), 1 test(s)", "T-001: Add feature 1"]
+
+
+def test_the_command_that_puts_it_back_is_shown_whole(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    site = Site.make(tmp_path)
+    run = site.run(site.bundle(1), worker=[solve(1) + move(site) + submit(1)], evaluator=[accept()])
+    before, theirs = (git(site.repo, "rev-parse", f"{run.branch}{up}") for up in ("^", ""))
+    branch = f"refs/heads/{run.branch}"
+    cure = f"`git update-ref {branch} {before} {theirs}`, then `tilth resume {run.session.name}`"
+    assert cure in flat(capsys.readouterr().out)
+    assert cure in (run.session / "report.md").read_text(encoding="utf-8")
+    assert welcome(environ={"TILTH_HOME": str(site.root / "home")}) == 0
+    assert cure in flat(capsys.readouterr().out)
+
+
+def flat(said: str) -> str:
+    """Undo the wrapping of a screen."""
+    return " ".join(said.split())
 
 
 def test_an_emptied_log_is_said_to_be_lost_and_no_commit_is_advised_away(

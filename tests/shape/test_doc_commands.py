@@ -28,6 +28,7 @@ RUN_BY = {
     "check": "tests/flow/test_tutorial.py",
     "demo": "tests/cli/test_installed.py",
     "doctor": "tests/unit/session/test_doctor.py",
+    "drop": "tests/flow/test_drop.py",
     "reject": "tests/flow/test_words.py",
     "replay": "tests/cli/test_installed.py",
     "reset": "tests/flow/test_reset.py",

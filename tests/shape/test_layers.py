@@ -47,6 +47,7 @@ LAYER = {
     "log.summary": 1,
     "log.task_fold": 1,
     "log.task_state": 1,
+    "show.causes": 1,
     "show.evidence_lines": 1,
     "show.digest": 1,
     "show.doubt": 1,
@@ -151,7 +152,7 @@ OWNERS = {
     "sandlock": {"sandbox"},
     "sse_starlette": {"show"},
     "starlette": {"show"},
-    "subprocess": {"evalcheck", "fleet", "git", "interview", "sandbox"},
+    "subprocess": {"evalcheck", "fleet", "git", "interview", "sandbox", "session"},
     "typer": {"__main__", "cli"},
     "uvicorn": {"show"},
 }

@@ -170,12 +170,14 @@ class Site:
         worker: Iterable[Reply],
         evaluator: Iterable[Reply] = (),
         flags: Mapping[str, object] | None = None,
+        renumber: bool = False,
         **settings: str,
     ) -> Run:
         """Run a target against a scripted endpoint and give what came of it."""
         with MessagesServer(by_role(worker=worker, evaluator=evaluator)) as server:
             environ = self.environ(server.url, **settings)
-            code = start(target, self.repo, flags or {}, new=True, environ=environ)
+            how = {"new": True, "renumber": renumber, "environ": environ}
+            code = start(target, self.repo, flags or {}, **how)
         return Run(self, code, tuple(server.requests))
 
     def resume(

@@ -15,7 +15,6 @@ from urllib.parse import urlsplit
 
 from support.warm_start import warm_tilth
 
-ROOT = Path(__file__).parents[2]
 # As a person starts it, and as `bench` times it.
 COLD = (sys.executable, "-m", "tilth")
 
@@ -82,7 +81,7 @@ def served(home: Path, *args: str, program: Sequence[str] = COLD) -> Iterator[Vi
     """Serve a session until the block ends."""
     process = subprocess.Popen(
         [*program, "visualize", *args],
-        cwd=ROOT,
+        cwd=home,
         env=environ(home),
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
@@ -106,7 +105,7 @@ def visualize(
     """Run the command to its end."""
     return subprocess.run(
         [*program, "visualize", *args],
-        cwd=ROOT,
+        cwd=home,
         env=environ(home),
         capture_output=True,
         text=True,

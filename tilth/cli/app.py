@@ -18,7 +18,7 @@ import typer.main
 GROUPS = {
     "Work": ("prep-feature", "check", "run", "resume", "fleet", "take", "reset"),
     "Look": ("report", "info", "show", "events", "visualize"),
-    "Steer": ("tell", "stop", "answer", "accept", "reject"),
+    "Steer": ("tell", "stop", "answer", "accept", "reject", "drop"),
     "Prove": ("replay", "eval-check", "rejudge", "demo"),
     "Set up": ("init", "config", "doctor"),
 }

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-_ID_HELP = "A session id, a unique prefix of one, or `latest`."
+_ID_HELP = "A session id, a unique prefix of one, or `latest` (of this repository)."
 
 SessionId = Annotated[str, typer.Argument(metavar="ID", help=_ID_HELP)]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
@@ -47,6 +47,9 @@ Until = Annotated[
         metavar="TIME",
         help="Stop by this time, such as 07:00, in the place of the wall-clock cap.",
     ),
+]
+Detach = Annotated[
+    bool, typer.Option("--detach", help="Start it without a screen, in the background.")
 ]
 NoPing = Annotated[
     bool, typer.Option("--no-ping", help="Do not try the models before the session is made.")

@@ -17,7 +17,9 @@ def reset(
         typer.Option("--discard", help="Lose accepted work that stands on no other branch."),
     ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would go.")] = False,
-    everything: Annotated[bool, typer.Option("--all", help="Reset every session.")] = False,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Reset every session of this repository.")
+    ] = False,
     as_json: AsJson = False,
 ) -> int:
     """Remove a session: its worktree, branch, refs and directory.

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated
 
 import typer
 
 from tilth.cli.options import (
+    Detach,
     EvalThreshold,
     Jobs,
     NoEval,
@@ -29,6 +31,7 @@ def resume(
     jobs: Jobs = None,
     plain: Plain = False,
     until: Until = None,
+    detach: Detach = False,
     no_eval: NoEval = False,
     eval_threshold: EvalThreshold = None,
     no_sandbox: NoSandbox = False,
@@ -38,11 +41,11 @@ def resume(
     Example: tilth resume 20261116-0930
     """
     from tilth.session.resume import resume as resume_session
+    from tilth.show.detach import carry_out
     from tilth.show.terminal import terminal
 
     asked = settings_of(
         no_eval=no_eval, eval_threshold=eval_threshold, no_sandbox=no_sandbox, jobs=jobs
     )
-    screen = terminal(plain=plain)
-    result = resume_session(session, asked, fresh=fresh, until=until, frontend=screen)
-    return result.exit_code
+    body = partial(resume_session, session, asked, fresh=fresh, until=until)
+    return carry_out(lambda: body(frontend=terminal(plain=plain)).exit_code, detach=detach)

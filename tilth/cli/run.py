@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from tilth.cli.options import (
+    Detach,
     EvalThreshold,
     Jobs,
     NoEval,
@@ -36,9 +38,13 @@ def run(
     new: Annotated[
         bool, typer.Option("--new", help="Start afresh even if a session could be resumed.")
     ] = False,
+    renumber: Annotated[
+        bool, typer.Option("--renumber", help="Number the tasks on where their ids have landed.")
+    ] = False,
     jobs: Jobs = None,
     plain: Plain = False,
     until: Until = None,
+    detach: Detach = False,
     no_ping: NoPing = False,
     spend_leftovers: SpendLeftovers = False,
     no_eval: NoEval = False,
@@ -50,19 +56,12 @@ def run(
     Example: tilth run plans/search --repo ~/src/shop
     """
     from tilth.session.start import start
+    from tilth.show.detach import carry_out
     from tilth.show.terminal import terminal
 
     asked = settings_of(
         no_eval=no_eval, eval_threshold=eval_threshold, no_sandbox=no_sandbox, jobs=jobs
     )
-    result = start(
-        target,
-        repo,
-        asked,
-        new=new,
-        until=until,
-        ping=not no_ping,
-        spend_leftovers=spend_leftovers,
-        frontend=terminal(plain=plain),
-    )
-    return result.exit_code
+    body = partial(start, target, repo, asked, new=new, renumber=renumber, until=until)
+    body = partial(body, ping=not no_ping, spend_leftovers=spend_leftovers)
+    return carry_out(lambda: body(frontend=terminal(plain=plain)).exit_code, detach=detach)

@@ -30,6 +30,7 @@ class Verb(StrEnum):
     ANSWER = "answer"
     ACCEPT = "accept"
     REJECT = "reject"
+    DROP = "drop"
 
 
 class OperatorWord(Value):
@@ -74,26 +75,41 @@ def told_tasks(plan: Plan, wanted: str | None) -> tuple[Task, ...]:
     """Give the tasks a note is for: the named one, else those under way, else the next."""
     if wanted is not None:
         task = find_task(plan, wanted)
-        if task.status in _OVER:
+        if task.status in _OVER or task.dropped:
             raise unread(task)
         return (task,)
     under_way = plan.with_status(*UNDER_WAY)
     if under_way:
         return under_way
     coming = plan.next_pending()
-    left = (coming,) if coming else tuple(t for t in plan.tasks if t.status not in _OVER)[:1]
+    open_ones = tuple(t for t in plan.tasks if t.status not in _OVER and not t.dropped)
+    left = (coming,) if coming else open_ones[:1]
     if not left:
-        over = " or ".join(said for status, said in _OVER.items() if plan.with_status(status))
+        over = " or ".join(dict.fromkeys(map(_how_over, plan.tasks)))
         raise UserError(f"every task is {over}, so nobody would read it; see `tilth reject`")
     return left
 
 
 def unread(task: Task) -> UserError:
     """Say that a note to a task comes too late: it is done, or as good as that."""
-    said = _OVER.get(task.status, _OVER[Status.ACCEPTED])
     return UserError(
-        f"{task.id} is {said}, so nobody would read it; send it back to work with `tilth reject`"
+        f"{task.id} is {_how_over(task)}, so nobody would read it; send it back to work with "
+        "`tilth reject`"
     )
+
+
+def _how_over(task: Task) -> str:
+    return "dropped" if task.dropped else _OVER.get(task.status, _OVER[Status.ACCEPTED])
+
+
+def check_drop(task: Task) -> None:
+    """Refuse to give up a task that is done, or was given up before."""
+    if task.status is Status.DONE:
+        raise UserError(
+            f"{task.id} is done, so it cannot be dropped; `tilth reject` sends it back to work"
+        )
+    if task.dropped:
+        raise UserError(f"{task.id} is dropped already; `tilth reject` brings it back")
 
 
 def check_accept(task: Task) -> None:

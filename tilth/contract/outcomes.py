@@ -15,6 +15,8 @@ class FailReason(StrEnum):
     NO_CASE = "no_case"
     NO_PROGRESS = "no_progress"
     BLOCKED = "blocked"
+    # Given up by a person: no resume tries it again.
+    DROPPED = "dropped"
 
 
 class FreshReason(StrEnum):
@@ -64,6 +66,7 @@ class StopReason(StrEnum):
     NO_CASE = "no_case"
     NO_PROGRESS = "no_progress"
     BLOCKED = "blocked"
+    DROPPED = "dropped"
     WALL_CLOCK = "wall_clock"
     TOKEN_CAP = "token_cap"  # noqa: S105  # not a password
     COST_CAP = "cost_cap"
@@ -103,6 +106,7 @@ _BY_STOP = {
     StopReason.NO_CASE: ExitCode.TASK_FAILED,
     StopReason.NO_PROGRESS: ExitCode.TASK_FAILED,
     StopReason.BLOCKED: ExitCode.WAITING,
+    StopReason.DROPPED: ExitCode.TASK_FAILED,
     StopReason.WALL_CLOCK: ExitCode.CAP,
     StopReason.TOKEN_CAP: ExitCode.CAP,
     StopReason.COST_CAP: ExitCode.CAP,

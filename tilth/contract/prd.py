@@ -1,4 +1,4 @@
-"""The plan: tasks, their legal status moves, and which one comes next.
+"""The plan: tasks, how they stand, and which one comes next.
 
 Reads a PRD in Tilth's own shape or in the `userStories` shape of other loops, and refuses a bad one
 with every problem at once. Never reads a file and never writes one.
@@ -9,7 +9,6 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator
-from enum import StrEnum
 from typing import Any, Literal
 
 from pydantic import Field, model_validator
@@ -17,35 +16,13 @@ from pydantic import Field, model_validator
 from tilth.base.errors import BadPlan
 from tilth.base.safe_text import is_blank
 from tilth.base.values import Value
+from tilth.contract.status import LEGAL_MOVES, Status, held_in
+
+__all__ = ("LEGAL_MOVES", "TASK_ID", "Plan", "Status", "Task", "parse_plan")
 
 TASK_ID = re.compile(r"^T-[0-9]{3,}$")
 # Files, refs and tests are named by it: one that is longer than a name may be is refused here.
 _LONGEST_ID = 32
-
-
-class Status(StrEnum):
-    """Say where a task stands."""
-
-    PENDING = "pending"
-    IN_PROGRESS = "in_progress"
-    PENDING_EVAL = "pending_eval"
-    ACCEPTED = "accepted"
-    DONE = "done"
-    FAILED = "failed"
-
-
-# Forward by the harness; back to pending by a resume, a fresh start or a person's reject; from
-# failed to done by a person's accept. Accepted is where a task waits for its turn to land.
-LEGAL_MOVES: dict[Status, frozenset[Status]] = {
-    Status.PENDING: frozenset({Status.IN_PROGRESS}),
-    Status.IN_PROGRESS: frozenset({Status.PENDING_EVAL, Status.FAILED, Status.PENDING}),
-    Status.PENDING_EVAL: frozenset(
-        {Status.DONE, Status.ACCEPTED, Status.IN_PROGRESS, Status.FAILED}
-    ),
-    Status.ACCEPTED: frozenset({Status.DONE, Status.IN_PROGRESS, Status.PENDING}),
-    Status.DONE: frozenset({Status.PENDING}),
-    Status.FAILED: frozenset({Status.PENDING, Status.DONE}),
-}
 
 
 class Task(Value):
@@ -70,6 +47,8 @@ class Task(Value):
     round: int = Field(default=1, ge=1)
     # What was in the branch when its change was merged with it: it stands on these, too.
     merged_with: tuple[str, ...] = ()
+    # A person has given it up.
+    dropped: bool = False
 
     @property
     def sent_back(self) -> bool:
@@ -89,7 +68,7 @@ class Task(Value):
         """Give the task in its next status; an illegal move is a fault of the caller."""
         if to not in LEGAL_MOVES[self.status]:
             raise ValueError(f"{self.id} cannot move from {self.status} to {to}")
-        return self.model_copy(update={"status": to, **changes})
+        return self.model_copy(update={"status": to, "dropped": False, **changes})
 
     def unstarted(self) -> Task:
         """Give the task as it was asked for, without what the harness keeps about it."""
@@ -119,6 +98,16 @@ class Plan(Value):
 
     def with_status(self, *wanted: Status) -> tuple[Task, ...]:
         return tuple(task for task in self.tasks if task.status in wanted)
+
+    @property
+    def settled(self) -> frozenset[str]:
+        """Name the tasks of which nothing is asked any more: done, or given up by a person."""
+        return frozenset(t.id for t in self.tasks if t.status is Status.DONE or t.dropped)
+
+    @property
+    def held(self) -> frozenset[str]:
+        """Name the tasks no resume can work on: those a person gave up, and all that need one."""
+        return held_in(self.tasks)
 
     def next_pending(self) -> Task | None:
         """Give the first pending task in file order whose dependencies are all done."""

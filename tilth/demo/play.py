@@ -209,20 +209,22 @@ def _commands(stage: Stage, session: Session) -> Iterator[tuple[str, str]]:
     tilth = f"TILTH_HOME={_shown(stage.place, stage.environ)} {program()}"
     if stage.environ.get("TILTH_SESSIONS_DIR"):
         tilth = f"TILTH_SESSIONS_DIR={_shown(stage.place / 'sessions', stage.environ)} {tilth}"
+    # By its id: `latest` is of the repository one stands in.
+    name = session.id
     only = "" if stage.sandbox is not SandboxChoice.OFF else " --verify-only"
     yield (
         "the commits, on a branch of their own",
         f"git -C {repo} log --stat main..{session.checkpoint.branch}",
     )
-    collided = "the task whose landing was refused", f"{tilth} show latest T-003"
-    rejected = "the verdicts on the task that was rejected", f"{tilth} show latest T-002"
+    collided = "the task whose landing was refused", f"{tilth} show {name} T-003"
+    rejected = "the verdicts on the task that was rejected", f"{tilth} show {name} T-002"
     yield collided if stage.jobs > 1 else rejected
     report = session.directory / "report.md"
     if report.exists():
         yield "the report of the run", f"cat {_shown(report, stage.environ)}"
-    yield "the tasks, what they cost and how they ended", f"{tilth} info latest"
-    yield "all of it in the browser", f"{tilth} visualize latest"
-    yield "the proof that the log is true", f"{tilth} replay latest{only}"
+    yield "the tasks, what they cost and how they ended", f"{tilth} info {name}"
+    yield "all of it in the browser", f"{tilth} visualize {name}"
+    yield "the proof that the log is true", f"{tilth} replay {name}{only}"
 
 
 def _shown(path: Path, environ: Mapping[str, str]) -> str:

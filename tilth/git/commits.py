@@ -14,7 +14,7 @@ from tilth.base.values import Value
 
 _FAILED = "FAILED ("
 _SESSION = "Tilth-Session"
-_TASK = "Tilth-Task"
+TASK_TRAILER = "Tilth-Task"
 _VERDICT = "Tilth-Verdict"
 _QUALITY = "Tilth-Quality"
 _ROUND = "Tilth-Round"
@@ -82,7 +82,7 @@ def done_message(
     `check` says how often the evaluator that accepted it is known to be wrong; `summary` and
     `criteria` are the case's and the task's own words.
     """
-    trailers = [(_SESSION, session), (_TASK, task), (_VERDICT, verdict)]
+    trailers = [(_SESSION, session), (TASK_TRAILER, task), (_VERDICT, verdict)]
     if round > 1:
         title = f"{title} (round {round})"
         trailers.append((_ROUND, str(round)))
@@ -102,7 +102,7 @@ def failed_message(reason: str, task: str, title: str, *, session: str) -> Commi
     """Announce the partial work of a task that failed."""
     return CommitMessage(
         subject=_one_line(f"{_FAILED}{reason}) {task}: {title}"),
-        trailers=((_SESSION, session), (_TASK, task)),
+        trailers=((_SESSION, session), (TASK_TRAILER, task)),
     )
 
 
@@ -118,7 +118,7 @@ def squash_message(
 ) -> bytes:
     """Announce several tasks that come as one commit, each by its subject."""
     listed = [f"- {_one_line(subject)}" for subject in subjects]
-    trailers = [f"{_SESSION}: {session}", *(f"{_TASK}: {task}" for task in tasks)]
+    trailers = [f"{_SESSION}: {session}", *(f"{TASK_TRAILER}: {task}" for task in tasks)]
     return "\n".join([_one_line(title), "", *listed, "", *trailers, ""]).encode()
 
 
@@ -143,11 +143,11 @@ def read_commit(id: str, raw: bytes) -> CommitRecord:
         tree=tree,
         subject=subject,
         session=said.get(_SESSION),
-        task=said.get(_TASK),
+        task=said.get(TASK_TRAILER),
         verdict=said.get(_VERDICT),
         below_bar=said.get(_QUALITY) == _BELOW_BAR,
         check=said.get(_CHECK),
-        tasks=tuple(value for key, value in trailers if key == _TASK),
+        tasks=tuple(value for key, value in trailers if key == TASK_TRAILER),
         round=int(said[_ROUND]) if said.get(_ROUND, "").isdecimal() else 1,
     )
 

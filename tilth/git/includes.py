@@ -28,14 +28,19 @@ _PATH = re.compile(r"^\s*path\s*=\s*(.+?)\s*$", re.IGNORECASE)
 
 def refuse_what_waits(root: Path) -> None:
     """Raise UserError if git would wait for what stands in or beside the repository at `root`."""
-    own = _led_to(root / ".git", b"gitdir: ")
+    own, git_dir = git_dirs(root)
     _walk(own, _READ_BY_GIT)
-    git_dir = _led_to(own / "commondir")
     if git_dir != own:
         _walk(git_dir, _READ_BY_GIT)
     _walk_borrowed(git_dir / "objects", _DEEPEST)
     for name in ("config", "config.worktree"):
         _check(git_dir / name, _DEEPEST)
+
+
+def git_dirs(root: Path) -> tuple[Path, Path]:
+    """Name a checkout's own git directory and the one that all its worktrees share; asks no git."""
+    own = _led_to(root / ".git", b"gitdir: ")
+    return own, _led_to(own / "commondir")
 
 
 def _led_to(file: Path, prefix: bytes = b"") -> Path:

@@ -15,7 +15,7 @@ from pathlib import Path
 from tilth.base.errors import UserError
 from tilth.base.values import Value
 from tilth.git.command import Git, base_environment, execute, scratch, visible
-from tilth.git.includes import refuse_what_waits
+from tilth.git.includes import git_dirs, refuse_what_waits
 from tilth.git.refs import resolve
 
 SESSION_BRANCHES = "session/"
@@ -117,6 +117,18 @@ def _discover(where: Path, *what: str) -> str:
         raise UserError(f"{where} is not a git repository: run `git init` there and commit first")
     reason = visible(complaint.strip().splitlines()[-1])[:300] if complaint.strip() else "no reason"
     raise UserError(f"git cannot read the repository at {where}: {reason}")
+
+
+def repository_around(where: Path) -> tuple[Path, Path] | None:
+    """Name the checkout around a place and what its repository is told by; asks no git.
+
+    That is the git directory which all worktrees share. None where there is no repository.
+    """
+    root = _checkout_around(where)
+    if root is None:
+        return None
+    shared = Path(os.path.realpath(git_dirs(root)[1]))
+    return (root, shared) if (shared / "objects").is_dir() else None
 
 
 def _checkout_around(where: Path) -> Path | None:

@@ -311,11 +311,15 @@ class Workspace:
     def _require_tip(self, expected: str) -> None:
         tip = self._existing_tip()
         if tip != expected:
-            raise WorkspaceError(
-                f"branch {self.branch} was moved by somebody else: it is at {tip}, the session "
-                f"left it at {expected}; nothing was overwritten: move it back with `git "
-                f"update-ref {self._ref} {expected} {tip}`, then `tilth resume {self.session}`"
-            )
+            raise WorkspaceError(self.moved_from(expected, tip))
+
+    def moved_from(self, left_at: str, tip: str) -> str:
+        """Say that somebody else has moved the branch, and how it is put back."""
+        return (
+            f"branch {self.branch} was moved by somebody else: it is at {tip}, the session "
+            f"left it at {left_at}; nothing was overwritten: move it back with `git "
+            f"update-ref {self._ref} {left_at} {tip}`, then `tilth resume {self.session}`"
+        )
 
     def _resolve(self, ref: str) -> str | None:
         return refs.resolve(self._git, ref, self.source.head)

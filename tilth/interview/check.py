@@ -23,6 +23,7 @@ from tilth.interview.prover import make_prover
 from tilth.session.bundle import PRD_NAME, find_prd, read_bundle
 from tilth.session.frontend import Frontend
 from tilth.session.parts import open_parts, read_facts
+from tilth.session.second_night import taken_problem
 from tilth.session.start import committed_tests, repo_for
 from tilth.show import figures
 from tilth.show.progress_line import progress_line
@@ -55,6 +56,8 @@ def check(
         # Only trees are read by it; the branch it names is never made.
         trees = Workspace(source, parts.scratch / "workspace", "check", SystemClock())
         proof = prove(make_prover(parts, trees, source.head, line.at), bundle.plan, tests)
+        if (taken := taken_problem(source, bundle)) is not None:
+            proof = proof.model_copy(update={"of_the_plan": (taken,)})
     write = _document if as_json else _page
     sys.stdout.write(write(proof, bundle.plan, graph_of(bundle.plan, tests), source.head))
     return ExitCode.DONE if proof.holds else ExitCode.TASK_FAILED

@@ -12,11 +12,11 @@ from tilth.base.clock import stamp
 from tilth.base.errors import UserError
 from tilth.base.plain_file import stays_inside
 from tilth.base.safe_text import folded
+from tilth.contract.numbering import first_free_id
 from tilth.interview.bench import MAX_TURNS, InterviewBench, InterviewState
 from tilth.interview.draft import WRITE_SEED
 from tilth.interview.logged import LoggedInterview
 from tilth.interview.question import ASK_USER
-from tilth.interview.rules import first_free_id
 from tilth.log.conversations import Thread
 from tilth.log.events import SessionResume
 from tilth.model.messages import Conversation, Role
@@ -41,6 +41,8 @@ class Anchor:
     base_files: tuple[str, ...]
     dirty: bool
     seed_concerns: tuple[str, ...] = ()
+    # The ids that landed commits name.
+    landed: frozenset[str] = frozenset()
 
 
 def open_interview(bench: InterviewBench, anchor: Anchor) -> InterviewState:
@@ -65,7 +67,7 @@ def first_message(root: Path, anchor: Anchor) -> str:
     return render(
         "interview",
         entries=_entries(root),
-        first_id=first_free_id(anchor.base_files),
+        first_id=first_free_id(anchor.base_files, anchor.landed),
         state=_state(anchor),
         specs=_specs(anchor.specs),
         concerns=_concerns(anchor.seed_concerns),

@@ -24,6 +24,7 @@ from tilth.config.secrets import Mask
 from tilth.config.settings import Settings, known_secrets, load
 from tilth.contract.outcomes import ExitCode, StopReason, exit_code
 from tilth.git import trees
+from tilth.git.landed_ids import landed_ids
 from tilth.git.source import SourceRepo, is_dirty, open_for_session, open_source
 from tilth.interview.answers import AnswersFrontend, read_answers
 from tilth.interview.approval import Approver
@@ -172,6 +173,7 @@ def _anchor(parts: Parts, brief: str | None) -> Anchor:
             if content
         ),
         base_files=trees.files(source, source.head),
+        landed=landed_ids(source),
         dirty=is_dirty(source),
         seed_concerns=seed_concerns(parts.settings, source),
     )

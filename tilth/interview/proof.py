@@ -57,10 +57,12 @@ class SeedProof(Value):
     """Hold the proof of every task of a plan that is still to be done."""
 
     tasks: tuple[TaskProof, ...]
+    # What is wrong with the plan itself, whatever its tests do.
+    of_the_plan: tuple[str, ...] = ()
 
     @property
     def problems(self) -> tuple[str, ...]:
-        return tuple(line for task in self.tasks for line in task.problems)
+        return (*self.of_the_plan, *(line for task in self.tasks for line in task.problems))
 
     @property
     def holds(self) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
+from tilth.contract.numbering import first_free_id
 from tilth.contract.prd import Plan, Task
 from tilth.gate.pristine import SeedReading, read_here
 from tilth.interview.criteria import named_criteria
@@ -34,23 +35,20 @@ def name_problems(names: Iterable[str], plan: Plan | None, taken: Collection[str
     return problems
 
 
-def number_problems(plan: Plan, taken: Collection[str]) -> list[str]:
-    """Say which ids already have tests in the repository, from an earlier plan."""
-    problems = []
+def number_problems(plan: Plan, taken: Collection[str], landed: Collection[str] = ()) -> list[str]:
+    """Say which ids landed before, or have tests in the repository, from an earlier plan."""
+    free, problems = first_free_id(taken, landed), []
     for task in plan.tasks:
+        if task.id in landed:
+            problems.append(f"{task.id}: a task of that id landed before; use ids from {free} on")
+            continue
         old = [path for path in taken if _is_test_of(task, path)]
         if old:
             problems.append(
                 f"{task.id}: {old[0]} already stands in the repository, and would count as a test "
-                f"of this task; use ids from {first_free_id(taken)} on"
+                f"of this task; use ids from {free} on"
             )
     return problems
-
-
-def first_free_id(taken: Iterable[str]) -> str:
-    """Give the first id above every seed test that stands in the repository."""
-    found = (re.match(r"tests/test_t([0-9]{3,})_", path) for path in taken)
-    return f"T-{max((int(match[1]) for match in found if match), default=0) + 1:03d}"
 
 
 def _is_test_of(task: Task, path: str) -> bool:

@@ -16,6 +16,7 @@ from tilth.base.safe_text import one_line
 from tilth.config.secrets import Mask
 from tilth.contract.prd import Plan, parse_plan
 from tilth.git.commits import seed_message
+from tilth.git.landed_ids import landed_ids
 from tilth.git.workspace import Workspace
 from tilth.interview import rules
 from tilth.interview.draft import SeedDraft
@@ -81,7 +82,7 @@ class SessionSink:
         if plan is None:
             problems += self._without_plan(draft)
             raise SeedRefused(problems)
-        problems += rules.number_problems(plan, taken)
+        problems += rules.number_problems(plan, taken, landed_ids(self._workspace.source))
         owned = {name: text for name, text in tests.items() if _is_owned(plan, name)}
         problems += prove(self._prover, plan, owned, most_files=1).problems
         if problems:

@@ -53,5 +53,9 @@ class OperatorSpoke(Payload):
         return self.decision is Decision.REJECT and self.refused is None
 
     @property
+    def drops(self) -> bool:
+        return self.verb is Verb.DROP and self.refused is None
+
+    @property
     def accepts(self) -> bool:
         return self.decision is Decision.ACCEPT and self.refused is None

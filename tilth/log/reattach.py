@@ -27,7 +27,6 @@ from tilth.log.task_state import AttemptState, RedTree, ReviewState, TaskState
 from tilth.model.messages import ToolCall, ToolResult, Turn
 from tilth.task.attempt import Green, OpenReview, Review
 from tilth.task.evidence_record import EvidenceRecord
-from tilth.task.obstacles import Met
 
 
 @dataclass(frozen=True)
@@ -56,7 +55,6 @@ class Exchange:
     notes: tuple[str, ...] = ()
     # The cases and blockers that are given back unheard, because a person has a note first.
     held: frozenset[str] = frozenset()
-    met: Met = field(default_factory=Met)
     # With several jobs: what was ruled on the open case, as first submitted and once merged, a
     # landing that was refused since the last answer, and where the last one was in conflict.
     verdicts: tuple[LedgerEntry, ...] = ()
@@ -132,7 +130,6 @@ def exchange_of(task: TaskState, state: SessionState) -> Exchange:
         rulings={raised.call_id: raised for raised in attempt.all(BlockerRaised, since)},
         notes=tuple(note["text"] for note in thread.notes) if thread and open_turn else (),
         held=_held(task, state),
-        met=Met(attempt.met),
         verdicts=tuple(verdict.entry for verdict in verdicts),
         refused=refused,
         conflicted=last.files if last else (),

@@ -92,8 +92,9 @@ class SessionState:
     starts: tuple[Start, ...] = ()
     prepared: ev.SessionPrepared | None = None
     seed: ev.SeedCommitted | None = None
-    # The branch as the session left it, and every commit it made.
+    # The commit the session builds on, the last one it put on its branch, and all that it made.
     tip: str | None = None
+    left_at: str | None = None
     commits: Mapping[str, ev.Committed] = field(default_factory=dict)
     # The last stop; `stopped` is false while it runs again.
     stop: ev.Stop | None = None
@@ -296,10 +297,8 @@ def _(state: SessionState, event: Event, resume: ev.SessionResume) -> SessionSta
         # Its conversation is over, whenever the next one begins.
         if task_id in tasks and tasks[task_id].attempt.conversation is not None:
             tasks[task_id] = with_attempt(own(tasks[task_id]), ended=True)
-    tip = state.tip
-    if resume.unwound_commit is not None and resume.unwound_commit == tip:
-        tip = state.commits[tip].parent if tip in state.commits else tip
-    return changed(state, tasks=tasks, tip=tip, ended=None)
+    left_at = state.tip if resume.unwound_commit is not None else state.left_at
+    return changed(state, tasks=tasks, left_at=left_at, ended=None)
 
 
 def _begin(state: SessionState, start: Start) -> SessionState:
@@ -313,7 +312,7 @@ def _(state: SessionState, event: Event, prepared: ev.SessionPrepared) -> Sessio
 
 @_on(ev.SeedCommitted)
 def _(state: SessionState, event: Event, seed: ev.SeedCommitted) -> SessionState:
-    return changed(state, seed=seed, tip=seed.commit)
+    return changed(state, seed=seed, tip=seed.commit, left_at=seed.commit)
 
 
 @_on(ev.ContextReset)
@@ -341,9 +340,10 @@ def _(state: SessionState, event: Event, call: ev.ModelCall) -> SessionState:
 @_on(ev.Committed)
 def _(state: SessionState, event: Event, commit: ev.Committed) -> SessionState:
     commits = {**state.commits, commit.commit: commit}
-    # With several jobs a failed task's work never stands on the branch.
-    tip = state.tip if commit.ref.startswith("refs/tilth/") else commit.commit
-    return changed(state, tip=tip, commits=commits)
+    # A failed task's work is never built on: a resume, or `skip` at once, takes it off the branch.
+    tip = state.tip if commit.kind == "failed" else commit.commit
+    left_at = state.left_at if commit.ref.startswith("refs/tilth/") else commit.commit
+    return changed(state, tip=tip, left_at=left_at, commits=commits)
 
 
 @_on(ev.ValidatorRun)

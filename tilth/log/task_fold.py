@@ -27,7 +27,6 @@ from tilth.log.task_state import (
 )
 from tilth.model.messages import Role
 from tilth.task.budget import Spend
-from tilth.task.obstacles import met_in
 from tilth.task.watch import verification_tail
 
 RUN_PROBE = "run_probe"
@@ -36,7 +35,7 @@ _T = TypeVar("_T")
 _NOTHING = Spend()
 _EDITS = frozenset({"write_file", "edit_file"})
 # The events that may tell of something in a task's way.
-_OBSTACLES = frozenset({ev.HookRan, ev.ValidatorRun, ev.EvaluatorVerdict, ev.CaseParseError})
+_OBSTACLES = (ev.HookRan, ev.ValidatorRun, ev.EvaluatorVerdict, ev.CaseParseError, ev.CaseSubmitted)
 _EVIDENCE: dict[type[Payload], str] = {
     ev.ProbeRun: "probes",
     ev.ChallengeMade: "challenges",
@@ -55,8 +54,8 @@ def after(task: TaskState, event: Event) -> TaskState:
     handler = _TASK.get(type(event.payload))
     task = task if handler is None else handler(task, event, event.payload)
     if type(event.payload) in _OBSTACLES:
-        met = met_in(event.payload.type, event.payload.to_data())
-        task = with_attempt(task, met=task.attempt.met + met) if met else task
+        met = task.attempt.obstacles.after(event.payload.type, event.payload.to_data())
+        task = with_attempt(task, obstacles=met)
     return task
 
 
@@ -98,6 +97,7 @@ def _(task: TaskState, event: Event, reset: ev.ContextReset) -> TaskState:
         cleared=False,
         sent_back=False,
         rescued=False,
+        dropped=None,
         unshown=(),
     )
 
@@ -250,9 +250,7 @@ def _(task: TaskState, event: Event, failed: ev.ProbeFailed) -> TaskState:
 
 
 @_on(*_EVIDENCE)
-def _(
-    task: TaskState, event: Event, ran: ev.ProbeRun | ev.ChallengeMade | ev.MutantsTried
-) -> TaskState:
+def _(task: TaskState, event: Event, ran: Any) -> TaskState:
     name = _EVIDENCE[type(ran)]
     kept = {name: (*getattr(task, name), ran)}
     return _milestone(changed(task, **kept, gate_ms=task.gate_ms + ran.duration_ms), event)
@@ -311,12 +309,14 @@ def _(task: TaskState, event: Event, verdict: ev.EvaluatorVerdict) -> TaskState:
 
 @_on(ev.OperatorSpoke)
 def _(task: TaskState, event: Event, word: ev.OperatorSpoke) -> TaskState:
+    if word.drops:
+        return changed(task, dropped=word.text, rescued=False, sent_back=False)
     if word.accepts:
         to_land = task.outcome is TaskOutcome.FAILED or task.is_open
         return changed(task, cleared=not to_land, rescued=to_land)
     if not word.sends_back or word.entry is None:
         return task
-    task = changed(task, verdict_events=(*task.verdict_events, event))
+    task = changed(task, verdict_events=(*task.verdict_events, event), dropped=None)
     if task.is_open and not word.ends:
         return with_attempt(_milestone(task, event), review=None)
     return _send_back(with_attempt(task, ended=True) if task.is_open else task)
@@ -340,10 +340,9 @@ def _(task: TaskState, event: Event, commit: ev.Committed) -> TaskState:
 
 @_on(ev.LandingRefused)
 def _(task: TaskState, event: Event, refused: ev.LandingRefused) -> TaskState:
+    # Both together had passed the gate, and were judged.
     green = task.attempt.green if refused.cause is Refused.VERDICT else None
-    if green is not None:
-        # Both together had passed the gate, and were judged.
-        green = green.model_copy(update={"tree": refused.tree})
+    green = green and green.model_copy(update={"tree": refused.tree})
     task = _milestone(changed(task, forced=None), event)
     return with_attempt(task, onto=refused.onto, green=green, review=None)
 
@@ -357,7 +356,7 @@ def _(task: TaskState, event: Event, forced: ev.TaskForceAccepted) -> TaskState:
 def _(task: TaskState, event: Event, done: ev.TaskDone) -> TaskState:
     score = task.score if done.score is None else done.score
     task = changed(task, outcome=TaskOutcome.DONE, done=done, failure=None, score=score)
-    task = changed(task, ended=event.ts, cleared=False, rescued=False)
+    task = changed(task, ended=event.ts, cleared=False, rescued=False, dropped=None)
     task = _milestone(task, event)
     return _ended(task, back=not task.attempt.heard_since_sent_back)
 

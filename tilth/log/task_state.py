@@ -41,7 +41,7 @@ from tilth.log.events import (
 )
 from tilth.model.messages import Role
 from tilth.task.budget import Spend
-from tilth.task.obstacles import Met
+from tilth.task.obstacles import Obstacles
 
 _Payload = TypeVar("_Payload", bound=Payload)
 
@@ -122,7 +122,7 @@ class AttemptState:
     review: ReviewState | None = None
     red: RedTree | None = None
     # What stood in its way how often, and the iteration of the last edit since the last case.
-    met: Met = field(default_factory=Met)
+    obstacles: Obstacles = field(default_factory=Obstacles)
     last_edit: int = 0
     ended: bool = False
 
@@ -223,6 +223,8 @@ class TaskState:
     cleared: bool = False
     sent_back: bool = False
     rescued: bool = False
+    # A person has given it up, in these words.
+    dropped: str | None = None
     spend: Mapping[Role, Spend] = field(default_factory=dict)
     unpriced_models: tuple[str, ...] = ()
     tools: Mapping[str, int] = field(default_factory=dict)
@@ -273,6 +275,11 @@ class TaskState:
     def waits_to_land(self) -> bool:
         """Tell whether evaluator or person has accepted its last case, and it has not ended yet."""
         return self.is_open and (self.rescued or self.attempt.waits_to_land)
+
+    @property
+    def is_being_dropped(self) -> bool:
+        """Tell whether a person has given it up, and that is not carried through yet."""
+        return self.dropped is not None and self.reason is not FailReason.DROPPED
 
     @property
     def ledger(self) -> tuple[LedgerEntry, ...]:

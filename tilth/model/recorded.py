@@ -74,9 +74,16 @@ class Script:
         return own and (heard.behind is None or self._moves.has(heard.behind))
 
     def words_before(self, task: Task) -> bool:
-        """Tell whether a verdict is still to be heard that came before a task began or landed."""
+        """Tell whether a verdict is still to be heard that came before a task began or landed.
+
+        A start that was cut short does not know that it was, and would go on to land what a person
+        gave up or sent back before the next one.
+        """
         move = {Status.PENDING: Move.BEGUN, Status.ACCEPTED: Move.TURN}.get(task.status)
         verdicts = [each.behind for each in self._words if each.start == self.start]
+        if move is Move.TURN:
+            own = (each for each in self.recording.words.resting if each.word.task == task.id)
+            verdicts += [each.behind for each in own if each.start > self.start]
         return move is not None and any(
             behind is not None and not self._moves.is_among(behind, move, task.id)
             for behind in verdicts

@@ -258,7 +258,7 @@ class _Play:
                 if lands_at_rest(session.plan, word):
                     accept_at_rest(parts, session, word, strict=False)
                     continue
-                with open_desk(session, parts.mask) as desk:
+                with open_desk(session, parts.mask, source=self._source) as desk:
                     take_up(desk, word, self._listener(desk, word))
             finally:
                 session.release()

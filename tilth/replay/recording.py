@@ -117,6 +117,8 @@ class RecordedWords:
     def __init__(self) -> None:
         self.heard: list[HeardWord] = []
         self.at_rest: dict[int, list[OperatorWord]] = {}
+        # Of these the ones that move the plan, with what had been made before them.
+        self.resting: list[HeardWord] = []
         # The words that are the answer to a case or blocker.
         self.answers: set[str] = set()
         self._steps = 0
@@ -135,7 +137,7 @@ class RecordedWords:
                 self._begun = set()
             case ContextReset() | ModelCall() if event.task_id is not None:
                 self._place(_number(state))
-            case Committed() if event.task_id in self._accepted() and _at_work(state):
+            case Committed() if self._came_before(event.task_id) and _at_work(state):
                 self._place(_number(state))
         if isinstance(event.payload, ContextReset):
             self._begun.add(event.task_id or "")
@@ -145,7 +147,7 @@ class RecordedWords:
         self._moves.take(event)
 
     def _hear(self, spoken: OperatorSpoke, state: SessionState) -> None:
-        heard = self._heard(spoken)
+        heard = self._heard(spoken, state)
         if spoken.call_id is None:
             self._waiting.append(heard)
             return
@@ -158,9 +160,13 @@ class RecordedWords:
         # would go on to hear or judge what this is the answer to.
         self.heard.append(replace(heard, start=_number(state), unheard=unheard))
 
-    def _heard(self, spoken: OperatorSpoke) -> HeardWord:
+    def _heard(self, spoken: OperatorSpoke, state: SessionState) -> HeardWord:
         at_rest = spoken.conversation is None and spoken.call_id is None
-        behind = self._moves.made if at_rest and spoken.decision is not None else None
+        task = state.task(spoken.task or "")
+        if spoken.drops and task.is_open:
+            at_rest = task.attempt.waits_to_land or task.attempt.forced is not None
+        moves_the_plan = spoken.decision is not None or spoken.drops
+        behind = self._moves.made if at_rest and moves_the_plan else None
         own = self._own_steps[spoken.task or ""]
         return HeardWord(0, self._steps, _word(spoken), own, behind=behind)
 
@@ -172,13 +178,20 @@ class RecordedWords:
         )
         self._waiting = []
 
-    def _accepted(self) -> set[str | None]:
-        words = (each.word for each in self._waiting)
-        return {word.task for word in words if word.decision is Decision.ACCEPT}
+    def _came_before(self, task_id: str | None) -> bool:
+        """Tell whether a commit shows that a word was heard before it."""
+        words = [each.word for each in self._waiting]
+        return any(
+            word.task == task_id if word.decision is Decision.ACCEPT else word.task != task_id
+            for word in words
+            if word.decision is Decision.ACCEPT or word.verb is Verb.DROP
+        )
 
     def rest(self, number: int) -> None:
         """Have what was said so far precede the start of this number."""
         self.at_rest.setdefault(number, []).extend(each.word for each in self._waiting)
+        moving = (each for each in self._waiting if each.behind is not None)
+        self.resting += (replace(each, start=number) for each in moving)
         self._waiting = []
 
 

@@ -16,6 +16,8 @@ from tilth.base.errors import SessionBusy
 from tilth.config.secrets import Mask
 from tilth.contract.operator_word import OperatorWord, Verb
 from tilth.contract.prd import Status
+from tilth.git.source import SourceRepo, open_source
+from tilth.git.workspace import Workspace
 from tilth.log.events import Emit, OperatorSpoke
 from tilth.log.reattach import exchange_of
 from tilth.log.state import SessionState, fold
@@ -29,6 +31,7 @@ from tilth.session.lost_log import require_start
 from tilth.session.report_file import save_report
 from tilth.session.resting_log import resting_log
 from tilth.session.session import Session, SessionStatus
+from tilth.task import dropping
 from tilth.task.words import TOO_LATE, Listener, lands_at_rest, settle, take_up, waiting
 
 
@@ -51,20 +54,39 @@ class Desk:
 
 
 @contextmanager
-def open_desk(session: Session, mask: Mask, before: SessionState | None = None) -> Iterator[Desk]:
+def open_desk(
+    session: Session,
+    mask: Mask,
+    before: SessionState | None = None,
+    source: SourceRepo | None = None,
+) -> Iterator[Desk]:
     """Open the log of a locked session for words; summary, status and report tell of them then.
 
-    `before` is what the log says, for whoever has read it, its conversations included.
+    `before` is what the log says, for whoever has read it, its conversations included; `source` is
+    the repository of a session that is played again.
     """
     before = before or fold(session.events(), conversations=True)
     with resting_log(session, mask, before) as log:
         emit = Emitter(log)
         words = LoggedWords(Inbox(session.directory), log)
         listeners = (_listener(session, before, known, emit) for known in before.open_tasks)
-        yield Desk(session, emit, words, tuple(each for each in listeners if each is not None))
+        desk = Desk(session, emit, words, tuple(each for each in listeners if each is not None))
+        yield desk
+        _end_dropped(desk, source)
         session.save_summary(summary(log.state))
         restate(session)
         save_report(session, log.state)
+
+
+def _end_dropped(desk: Desk, source: SourceRepo | None) -> None:
+    """End the tasks under way that a person has given up, with what stands in their worktrees."""
+    session, state = desk.record, desk.words.state
+    for task_id in dropping.to_end(state):
+        source = source or open_source(Path(session.checkpoint.source))
+        path = session.lane(task_id) if state.laned else session.workspace
+        clock, guard = SystemClock(), session.guard
+        place = Workspace(source, path, session.id, clock, guard=guard)
+        dropping.end(desk, task_id, place)
 
 
 def wake(session: Session, mask: Mask, state: SessionState | None = None) -> SessionState:

@@ -32,7 +32,7 @@ def _make_missing(
 ) -> bool:
     if tip is None:
         if memory.start is not None:
-            was = memory.tip or session.checkpoint.base_commit
+            was = _left_at(session, workspace, memory)
             raise CorruptSession(
                 f"branch {workspace.branch} is gone from {workspace.source.root}; put it back with "
                 f"`git branch {workspace.branch} {was}`, or give the session up with "
@@ -52,24 +52,24 @@ def check_branch(
 ) -> None:
     """Refuse a branch that somebody else has moved: the record would no longer be about it."""
     tip = tip or workspace.tip()
-    known = {session.checkpoint.base_commit} if memory.tip is None else {memory.tip}
-    landed = memory.commits.get(memory.tip or "")
-    if landed is not None and landed.kind == "failed":
-        # A failed task's commit is taken off again by a resume, or set aside.
-        known.add(landed.parent)
-    if tip in known:
-        return
+    expected = memory.tip or session.checkpoint.base_commit
     newest = workspace.newest()
-    if newest is not None and newest.session == session.id and newest.parent in known:
+    if tip is None or newest is None or tip == expected:
+        return
+    # One commit on it may be of a kill before its record, or of a task that failed.
+    if newest.session == session.id and newest.parent == expected:
         return
     if memory.start is None:
         raise lost(session.log_path, workspace.branch)
-    was = memory.tip or session.checkpoint.base_commit
-    raise CorruptSession(
-        f"branch {workspace.branch} was moved: it is at {tip}, the session left it at {was}; move "
-        f"it back with `git update-ref refs/heads/{workspace.branch} {was}`, or give the session "
-        f"up with `tilth reset {session.id}`"
-    )
+    cure = workspace.moved_from(_left_at(session, workspace, memory), tip)
+    raise CorruptSession(f"{cure}; or give the session up with `tilth reset {session.id}`")
+
+
+def _left_at(session: Session, workspace: Workspace, memory: SessionState) -> str:
+    """Name the commit to put the branch back to: no work that stands nowhere else is left out."""
+    kept = {workspace.aside(ref) for ref in workspace.asides()}
+    left_at = memory.tip if memory.left_at in kept else memory.left_at
+    return left_at or session.checkpoint.base_commit
 
 
 def commit_seed(session: Session, workspace: Workspace, emit: Emit) -> None:

@@ -6,16 +6,19 @@ It needs no key, takes no lock and changes nothing.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from tilth.base.errors import CorruptSession, UnknownSession
 from tilth.config.settings import Settings, load
 from tilth.git.source import SourceRepo
 from tilth.log.events import SessionStart
+from tilth.session.here import Here
 from tilth.session.session import SESSION_ID, Session, SessionStatus
 from tilth.session.store import last_active, lock_holder
 
+LATEST = "latest"
 _RESUMABLE = frozenset(
     {
         SessionStatus.RUNNING,
@@ -36,12 +39,13 @@ def list_sessions(sessions: Path) -> tuple[str, ...]:
 
 
 def find_session(sessions: Path, wanted: str) -> str:
-    """Turn an id, a unique prefix or `latest` into a full id."""
+    """Turn an id, a unique prefix or `latest` into a full id.
+
+    Inside a git repository `latest` is the latest of that repository's sessions.
+    """
     known = list_sessions(sessions)
-    if wanted == "latest":
-        if not known:
-            raise UnknownSession(f"there is no session in {sessions} yet; start with `tilth run`")
-        return max(known, key=lambda name: (*last_active(sessions / name), name))
+    if wanted == LATEST:
+        return _latest(sessions, known)
     if wanted in known:
         return wanted
     matches = [name for name in known if wanted and name.startswith(wanted)]
@@ -51,6 +55,20 @@ def find_session(sessions: Path, wanted: str) -> str:
         shown = ", ".join(matches[:3]) + (" …" if len(matches) > 3 else "")
         raise UnknownSession(f"{wanted!r} could be {len(matches)} sessions ({shown}); give more")
     raise UnknownSession(f"no session starts with {wanted!r} in {sessions}; see `tilth info`")
+
+
+def _latest(sessions: Path, known: Sequence[str]) -> str:
+    here = Here.find()
+    own = [name for name in known if here is None or here.has(sessions, name)]
+    if own:
+        return max(own, key=lambda name: (*last_active(sessions / name), name))
+    if here is None or not known:
+        raise UnknownSession(f"there is no session in {sessions} yet; start with `tilth run`")
+    raise UnknownSession(f"{here.root} has no session yet; start with `tilth run`, or {_by_id()}")
+
+
+def _by_id() -> str:
+    return "name one of another repository by its id (see `tilth info`)"
 
 
 def find(wanted: str, environ: Mapping[str, str]) -> Session:
@@ -91,15 +109,30 @@ def resumable_sessions(settings: Settings) -> tuple[Session, ...]:
 
 
 def latest_to_resume(settings: Settings) -> str:
-    """Choose the newest session that can go on; else an open interview, else one that is done."""
-    sessions = resumable_sessions(settings)
-    if sessions:
-        return sessions[0].id
-    for status in (SessionStatus.INTERVIEWING, SessionStatus.DONE):
-        for session in readable_sessions(settings):
-            if session.checkpoint.status is status and holder_of(session) is None:
-                return session.id
-    raise UnknownSession(f"no session in {settings.sessions_dir} can be resumed; see `tilth info`")
+    """Choose the session last active that can go on; else an interview, else one that is done.
+
+    Inside a git repository only that repository's sessions count.
+    """
+    here, place = Here.find(), settings.sessions_dir
+    sessions = [each for each in readable_sessions(settings) if here is None or here.is_of(each)]
+    kinds: tuple[Callable[[Session], bool], ...] = (
+        _can_resume,
+        *(
+            partial(_rests_as, status)
+            for status in (SessionStatus.INTERVIEWING, SessionStatus.DONE)
+        ),
+    )
+    for is_wanted in kinds:
+        found = [session for session in sessions if is_wanted(session)]
+        if found:
+            return max(found, key=lambda each: (*last_active(each.directory), each.id)).id
+    if here is None:
+        raise UnknownSession(f"no session in {place} can be resumed; see `tilth info`")
+    raise UnknownSession(f"no session of {here.root} can be resumed; {_by_id()}")
+
+
+def _rests_as(status: SessionStatus, session: Session) -> bool:
+    return session.checkpoint.status is status and holder_of(session) is None
 
 
 def holder_of(session: Session) -> str | None:

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from tilth.base.failpoint import reach
 from tilth.contract.outcomes import FreshReason
 from tilth.contract.prd import Status
-from tilth.git.commits import CommitRecord
-from tilth.log.events import Committed, Judging, SessionResume
+from tilth.log.events import Judging, SessionResume
 from tilth.log.reattach import Exchange, exchange_of
 from tilth.log.task_state import TaskState
 from tilth.session.landed import commit_on_branch, green_merged, landed_as, note_commit
@@ -22,6 +21,7 @@ from tilth.session.lanes import SessionLanes
 from tilth.session.recovery import (
     Found,
     attempt_of,
+    failed_commit,
     go_on,
     keep_files,
     reason_of,
@@ -29,7 +29,7 @@ from tilth.session.recovery import (
     why_fresh,
 )
 from tilth.session.session import SessionStatus
-from tilth.task import landing
+from tilth.task import dropping, landing
 from tilth.task.acceptance import finish_begun
 from tilth.task.attempt import Accepted, Attempt, Green
 from tilth.task.bench import Bench
@@ -55,6 +55,9 @@ def recover_lanes(lanes: SessionLanes, found: Found, *, fresh: Asked = False) ->
     """Mend what a crash left in every lane, log the resume, and have each task ready to go on."""
     bench, memory = lanes.bench, found.memory
     settle(bench)
+    # What was the one job's until now stands in the session's own worktree.
+    place_of = lanes.place_of if memory.laned else lambda task_id: found.workspace
+    dropping.end_resting(bench, (), place_of)
     reopened = [_reopen(lanes, found, known) for known in memory.open_tasks]
     open_lanes = [each for each in reopened if each is not None]
     settle(bench)
@@ -89,7 +92,7 @@ def recover_lanes(lanes: SessionLanes, found: Found, *, fresh: Asked = False) ->
 def _reopen(lanes: SessionLanes, found: Found, known: TaskState) -> _Reopened | None:
     """Give a task its lane back, unless it has ended."""
     task = lanes.bench.record.plan.task(known.id or "")
-    if task is None:
+    if task is None or task.dropped:
         return None
     exchange = exchange_of(known, found.memory)
     work, lost = lanes.reopen(task, known.attempt.base)
@@ -131,7 +134,7 @@ def _finish(
         landed = landed_as(bench, attempt, record)
         landing.finish(bench, attempt, landed, green_merged(exchange, record))
         return True
-    failed = _failed_commit(found, known, attempt)
+    failed = failed_commit(found, attempt.task)
     if failed is not None or attempt.task.status is Status.FAILED:
         if failed is not None:
             ref = landing.set_aside_ref(found.session.id, attempt.task.id)
@@ -145,17 +148,6 @@ def _finish(
     if known.rescued and exchange.submitted and attempt.task.status is not Status.ACCEPTED:
         landing.land_for_person(bench, attempt, exchange.submitted.case)
     return False
-
-
-def _failed_commit(found: Found, known: TaskState, attempt: Attempt) -> CommitRecord | None:
-    """Give the commit of a failure that was begun; an older one was taken up by this attempt."""
-    aside = found.workspace.aside(landing.set_aside_ref(found.session.id, attempt.task.id))
-    if aside is None:
-        return None
-    mine = known.attempt.last(Committed)
-    if aside in found.memory.commits and (mine is None or mine.commit != aside):
-        return None
-    return found.workspace.record(aside)
 
 
 def _take_up_refusal(bench: Bench, attempt: Attempt, exchange: Exchange) -> bool:

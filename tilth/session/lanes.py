@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import shutil
 from dataclasses import dataclass, replace
-from pathlib import Path
 from types import TracebackType
 
 from tilth.base.clock import SystemClock
@@ -16,6 +15,7 @@ from tilth.base.errors import WorkspaceError
 from tilth.contract.prd import Plan, Status, Task
 from tilth.git.commits import failed_message
 from tilth.git.lane_workspace import LaneWorkspace, stacked
+from tilth.git.source import SourceRepo
 from tilth.git.workspace import Workspace
 from tilth.session.gate_slots import GateSlots, gates_at_once
 from tilth.session.parts import GIT_CONFIG, Parts, cores_here
@@ -30,9 +30,10 @@ from tilth.task.lanes import LaneWork
 _SENT_BACK = "sent_back"
 
 
-def lane_path(session: Session, task_id: str) -> Path:
-    """Name the worktree of a task's lane."""
-    return session.directory / "workspaces" / task_id
+def lane_workspace(source: SourceRepo, session: Session, task_id: str) -> LaneWorkspace:
+    """Give the worktree of a task's lane, whether or not it is there."""
+    clock, guard = SystemClock(), session.guard
+    return LaneWorkspace(source, session.lane(task_id), session.id, clock, guard=guard)
 
 
 def as_seen(plan: Plan, task: Task) -> Plan:
@@ -86,7 +87,7 @@ class SessionLanes:
         if base.merged_with:
             task = task.model_copy(update={"merged_with": base.merged_with})
             self._bench.record.save_task(task)
-        place = self._place(task)
+        place = self.place_of(task.id)
         self._keep_sent_back(place, task)
         if not place.stand_at(base.commit):
             # What stands there is of an attempt that is over.
@@ -95,7 +96,7 @@ class SessionLanes:
 
     def reopen(self, task: Task, base: str) -> tuple[LaneWork, bool]:
         """Give the lane of a task that was under way; tell whether its worktree was lost."""
-        place = self._place(task)
+        place = self.place_of(task.id)
         lost = place.stand_at(base)
         return self.keep(LaneWork(self._bench_at(place, task), task, base=base)), lost
 
@@ -120,10 +121,9 @@ class SessionLanes:
             self, replace(work.bench, gate=self._bench.gate), attempt, attempt.accepted
         )
 
-    def _place(self, task: Task) -> LaneWorkspace:
-        path = lane_path(self._session, task.id)
-        source, session = self._parts.source, self._session
-        return LaneWorkspace(source, path, session.id, SystemClock(), guard=session.guard)
+    def place_of(self, task_id: str) -> LaneWorkspace:
+        """Give the worktree of a task that nobody is at work on."""
+        return lane_workspace(self._parts.source, self._session, task_id)
 
     def _bench_at(self, place: LaneWorkspace, task: Task) -> Bench:
         """Give a bench at a lane: a home and a scratch of its own, a gate that waits its turn."""

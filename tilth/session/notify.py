@@ -19,7 +19,7 @@ from typing import Protocol
 
 from tilth.base.errors import CorruptSession
 from tilth.base.quiet import without_warnings
-from tilth.base.safe_text import one_line
+from tilth.base.safe_text import folded, inert, one_line
 from tilth.base.values import Value, jsonable
 from tilth.config.secrets import Mask
 from tilth.config.settings import Settings
@@ -119,8 +119,9 @@ def notice_of(event: Event, plan: Plan | None = None) -> Notice | None:
             tasks = f", {done} of {len(plan.tasks)} tasks done" if plan else ""
             # All done says how many, too.
             rest = detail.removeprefix(f"{done} of {len(plan.tasks)}") if plan else detail
-            why = f": {rest.lstrip('; ')}" if rest.lstrip("; ") else ""
-            text = one_line(f"session {session} ended: {reason} (exit {code}){tasks}{why}", 500)
+            # Uncut: an error names its cure last.
+            why = f": {inert(folded(rest.lstrip('; ')))}" if rest.lstrip("; ") else ""
+            text = f"session {session} ended: {reason} (exit {code}){tasks}{why}"
             outcome = str(reason)
             return Notice(
                 kind=NoticeKind.END, session=session, outcome=outcome, exit_code=code, text=text

@@ -18,14 +18,14 @@ from tilth.contract.prd import Status, Task
 from tilth.contract.verdict import parse_verdict
 from tilth.git.commits import CommitRecord, failed_message
 from tilth.git.workspace import Workspace
-from tilth.log.events import Judging, SessionResume, SessionStart
+from tilth.log.events import Committed, Judging, SessionResume, SessionStart
 from tilth.log.reattach import Exchange, exchange_of
 from tilth.log.state import SessionState
 from tilth.log.task_state import AttemptState
 from tilth.model.messages import Turn
 from tilth.session.landed import landed_as, note_commit
 from tilth.session.session import Session, SessionStatus
-from tilth.task import landing
+from tilth.task import dropping, landing
 from tilth.task.acceptance import finish_begun
 from tilth.task.attempt import Attempt
 from tilth.task.bench import Bench
@@ -58,18 +58,12 @@ def recover(
     What begins anew does so from its base; earlier versions did not `clear` its files.
     """
     memory, workspace = found.memory, found.workspace
-    attempt, exchange = _open_attempt(bench, memory)
-    settle(bench)
-    if attempt is not None and _finish_landing(bench, found, attempt, exchange):
-        attempt = None
-        settle(bench)
-    finish_begun(bench)
-    if attempt is None:
-        hear(bench)
+    attempt, exchange = _carry_through(bench, found)
     retried, unwound = retry_failed(bench, workspace)
-    open_task = _open_task(bench, attempt)
-    if open_task is None or not memory.open_tasks:
-        _take_up_branch(workspace)
+    open_task, tip = _open_task(bench, attempt), workspace.tip()
+    if tip is not None and (open_task is None or not memory.open_tasks):
+        # Between tasks or attempts nothing counts but the branch.
+        workspace.restore(tip)
     why = why_fresh(bench, exchange, asked=fresh, lost=found.worktree_lost)
     reattached = attempt if why is None else None
     anew = attempt if why is not None and clear else None
@@ -102,11 +96,18 @@ def recover(
     return _begin_again(bench, open_task, memory, why) if open_task else None
 
 
-def _take_up_branch(workspace: Workspace) -> None:
-    """Have the files as the branch has them: between tasks or attempts nothing else counts."""
-    tip = workspace.tip()
-    if tip is not None:
-        workspace.restore(tip)
+def _carry_through(bench: Bench, found: Found) -> tuple[Attempt | None, Exchange]:
+    """Take the steps that a crash cut off, and give the attempt that has not ended."""
+    attempt, exchange = _open_attempt(bench, found.memory)
+    settle(bench)
+    dropping.end_resting(bench, (), lambda task_id: found.workspace)
+    if attempt is not None and _finish_landing(bench, found, attempt, exchange):
+        attempt = None
+        settle(bench)
+    finish_begun(bench)
+    if attempt is None:
+        hear(bench)
+    return attempt, exchange
 
 
 def _begin_again(bench: Bench, task: Task, memory: SessionState, why: Fresh | None) -> Attempt:
@@ -140,7 +141,7 @@ def _open_attempt(bench: Bench, memory: SessionState) -> tuple[Attempt | None, E
     known = memory.open_tasks[-1]
     exchange = exchange_of(known, memory)
     task = bench.record.plan.task(known.id or "")
-    if exchange.thread is None or task is None:
+    if exchange.thread is None or task is None or task.dropped:
         return None, exchange
     return attempt_of(bench, known.attempt, task, exchange), exchange
 
@@ -169,7 +170,6 @@ def attempt_of(bench: Bench, known: AttemptState, task: Task, exchange: Exchange
         notes=list(exchange.notes),
         held=set(exchange.held),
         open_review=exchange.review,
-        met=exchange.met,
         rejections=exchange.rejections,
         unreadable=exchange.unreadable,
         conflicted=exchange.conflicted,
@@ -178,6 +178,8 @@ def attempt_of(bench: Bench, known: AttemptState, task: Task, exchange: Exchange
 
 def _finish_landing(bench: Bench, found: Found, attempt: Attempt, exchange: Exchange) -> bool:
     """Carry an ending through that was begun; tell whether there was one."""
+    if bench.words.state.task(attempt.task.id).dropped is not None:
+        return True
     record, branch = _commit_of(found, attempt), found.workspace.branch
     if record is not None and not record.failed:
         note_commit(found.memory, attempt, record, branch)
@@ -201,12 +203,18 @@ def _finish_landing(bench: Bench, found: Found, attempt: Attempt, exchange: Exch
 def _commit_of(found: Found, attempt: Attempt) -> CommitRecord | None:
     records = found.workspace.commits(attempt.base)
     on_branch = [record for record in records if record.task == attempt.task.id]
-    if on_branch:
-        return on_branch[-1]
-    aside = found.workspace.aside(landing.set_aside_ref(found.session.id, attempt.task.id))
-    if aside is not None and aside == found.memory.tip:
-        return found.workspace.record(aside)
-    return None
+    return on_branch[-1] if on_branch else failed_commit(found, attempt.task)
+
+
+def failed_commit(found: Found, task: Task) -> CommitRecord | None:
+    """Give the commit of a failure that was begun; an older one was taken up by this attempt."""
+    aside = found.workspace.aside(landing.set_aside_ref(found.session.id, task.id))
+    if aside is None:
+        return None
+    mine = found.memory.task(task.id).attempt.last(Committed)
+    if aside in found.memory.commits and (mine is None or mine.commit != aside):
+        return None
+    return found.workspace.record(aside)
 
 
 def reason_of(record: CommitRecord | None) -> FailReason:
@@ -220,7 +228,8 @@ def retry_failed(bench: Bench, workspace: Workspace) -> tuple[tuple[str, ...], s
     unwound = _unwind(bench, workspace)
     # What a person has accepted meanwhile lands as soon as no task is under way.
     accepted = awaiting_landing(bench)
-    failed = [t for t in bench.record.plan.with_status(Status.FAILED) if t.id not in accepted]
+    failed = bench.record.plan.with_status(Status.FAILED)
+    failed = tuple(task for task in failed if task.id not in accepted and not task.dropped)
     for task in failed:
         bench.record.save_task(task.moved(Status.PENDING))
     return tuple(task.id for task in failed), unwound

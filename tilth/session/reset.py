@@ -17,6 +17,7 @@ from tilth.log.reader import read_events
 from tilth.sandbox.removal import remove_tree
 from tilth.session.catalog import find_session, list_sessions
 from tilth.session.fence import fence_file
+from tilth.session.here import Here
 from tilth.session.session import SESSION_ID, Session, branch_of
 from tilth.session.store import Lock, lock_holder
 
@@ -46,7 +47,9 @@ def _named(sessions: Path, wanted: str | None, *, everything: bool) -> tuple[str
     if everything:
         if wanted is not None:
             raise UserError("give either a session id or --all, not both")
-        return list_sessions(sessions)
+        here = Here.find()
+        every = list_sessions(sessions)
+        return tuple(each for each in every if here is None or here.has(sessions, each))
     if wanted is None:
         raise UserError("name the session to reset, or use --all; `tilth info` lists them")
     # A full id may be reset again even if nothing of it is left.

@@ -72,6 +72,7 @@ def _go_on(
 ) -> RunResult:
     memory = fold(session.events(), conversations=True)
     _mend_checkpoint(session, memory, frontend)
+    frontend.tell(f"session {session.id} of {session.checkpoint.source}")
     require_start(session, memory)
     if take_up_leftovers(session, memory, Mask(known_secrets(settings))):
         memory = fold(session.events(), conversations=True)

@@ -30,7 +30,7 @@ from tilth.base.values import Value, jsonable
 from tilth.config.secrets import Mask
 from tilth.contract.operator_requests import OperatorRequest, still_open
 from tilth.contract.outcomes import StopReason
-from tilth.contract.prd import Plan, Status, Task
+from tilth.contract.prd import Plan, Task
 from tilth.contract.verdict import LedgerEntry
 from tilth.log.events import SCHEMA_VERSION, Event, SessionStart
 from tilth.log.reader import read_events
@@ -66,6 +66,7 @@ _STATUS_AFTER = {
     StopReason.EVALUATOR_CAP: SessionStatus.FAILED,
     StopReason.NO_CASE: SessionStatus.FAILED,
     StopReason.NO_PROGRESS: SessionStatus.FAILED,
+    StopReason.DROPPED: SessionStatus.FAILED,
 }
 
 
@@ -220,6 +221,10 @@ class Session:
     def workspace(self) -> Path:
         return self.directory / "workspace"
 
+    def lane(self, task_id: str) -> Path:
+        """Name the worktree of a task's lane."""
+        return self.directory / "workspaces" / task_id
+
     @property
     def start_commit(self) -> str:
         return self.checkpoint.base_commit
@@ -366,8 +371,8 @@ class Session:
     def close_out(self, reason: StopReason, spend: Mapping[Role, Spend]) -> None:
         """Leave the checkpoint as a stopped run should be found."""
         status = _STATUS_AFTER.get(reason, SessionStatus.STOPPED)
-        done = {task.id for task in self.plan.with_status(Status.DONE)}
-        if status is SessionStatus.FAILED and still_open(self.requests(), done):
+        settled = self.plan.settled
+        if status is SessionStatus.FAILED and still_open(self.requests(), settled):
             # Under `skip` a question may be open although another task failed first.
             status = SessionStatus.WAITING
         self.save_checkpoint(status, spend)

@@ -23,6 +23,7 @@ from tilth.contract.operator_word import (
     OperatorWord,
     Verb,
     check_accept,
+    check_drop,
     clean_text,
     find_request,
     find_task,
@@ -39,6 +40,7 @@ from tilth.session.at_rest import open_desk, restate, settle_inbox, take_up_wait
 from tilth.session.branch import make_worktree
 from tilth.session.catalog import find_session, holder_of, open_to_look, readable_sessions
 from tilth.session.frontend import Frontend
+from tilth.session.here import Here
 from tilth.session.inbox import Inbox
 from tilth.session.models import Models
 from tilth.session.parts import Parts, new_id, open_parts, read_facts
@@ -118,7 +120,12 @@ def stop(settings: Settings, wanted: str | None, frontend: Frontend) -> Stopped:
 def _running(settings: Settings, wanted: str | None) -> Session | None:
     if wanted is not None:
         return open_to_look(settings, wanted)
-    running = [each for each in readable_sessions(settings) if holder_of(each) is not None]
+    here = Here.find()
+    everywhere = [each for each in readable_sessions(settings) if holder_of(each) is not None]
+    running = [each for each in everywhere if here is None or here.is_of(each)]
+    if everywhere and not running:
+        names = ", ".join(session.id for session in everywhere)
+        raise UserError(f"no session of {here and here.root} is running; elsewhere: {names}")
     if len(running) > 1:
         names = ", ".join(session.id for session in running)
         raise UserError(f"{len(running)} sessions are running; name one of {names}")
@@ -202,7 +209,7 @@ def _words(session: Session, draft: Draft, mask: Mask) -> tuple[OperatorWord, ..
     """Check what was typed against the session as it stands, and make it words."""
     _refuse_interview(session)
     plan = session.plan
-    may_be_none = draft.verb is Verb.ACCEPT and is_blank(draft.text)
+    may_be_none = draft.verb in (Verb.ACCEPT, Verb.DROP) and is_blank(draft.text)
     text = "" if may_be_none else mask.result(clean_text(draft.text, _WHAT[draft.verb]))
     if draft.verb is Verb.TELL:
         return _notes(plan, draft, text)
@@ -214,6 +221,9 @@ def _words(session: Session, draft: Draft, mask: Mask) -> tuple[OperatorWord, ..
         told = {"request": question.request, "task": question.task_id}
         return (word.model_copy(update=told),)
     task = find_task(plan, draft.task or "")
+    if draft.verb is Verb.DROP:
+        check_drop(task)
+        return (word.model_copy(update={"task": task.id}),)
     said: dict[str, object] = {"task": task.id, "decision": Decision(draft.verb)}
     if draft.verb is Verb.ACCEPT:
         check_accept(task)
@@ -229,6 +239,7 @@ _WHAT = {
     Verb.ANSWER: "the answer",
     Verb.REJECT: "the reason",
     Verb.ACCEPT: "the note",
+    Verb.DROP: "the note",
 }
 
 

@@ -34,6 +34,7 @@ from tilth.session.parts import Parts, open_parts, read_facts
 from tilth.session.readiness import look_ahead
 from tilth.session.resume import resume
 from tilth.session.run import RunResult, result_of, run_session
+from tilth.session.second_night import numbered
 from tilth.session.session import Checkpoint, Session, SessionStatus, branch_of, session_id
 
 
@@ -43,6 +44,7 @@ def start(
     overrides: Mapping[str, object] | None = None,
     *,
     new: bool = False,
+    renumber: bool = False,
     until: str | None = None,
     ping: bool = True,
     spend_leftovers: bool = False,
@@ -53,9 +55,8 @@ def start(
 ) -> RunResult:
     """Check everything, then create a session and run it to its end.
 
-    `overrides` are settings by field name and win over `environ`. Keys are taken out of `environ`
-    once they are read, so that no other process sees them. With a `fence`, the session is the one
-    that it names, and writes only while nobody has taken it over.
+    `overrides` are settings by field name and win over `environ`, out of which keys are taken. With
+    a `fence`, the session is the one it names, and writes only while nobody has taken it over.
     """
     overrides, frontend = overrides or {}, frontend or Frontend()
     schedule = Schedule.read(until, clock, spend_leftovers=spend_leftovers)
@@ -76,13 +77,13 @@ def start(
     if prd is None:
         return go_on(prepared_to_run(settings, open_source(_source_of(repo, target)), frontend))
     bundle, source = read_bundle(prd), open_for_session(repo_for(repo, prd))
-    facts = read_facts(source, source.head)
     if is_dirty(source):
         frontend.tell("note: uncommitted changes in the repository are not part of the session")
     earlier = None if new else _offer(settings, bundle, source, frontend)
     if earlier is not None:
         return go_on(earlier)
-    settings = settings.under(facts)
+    bundle = numbered(source, bundle, frontend.tell, renumber=renumber)
+    settings = settings.under(facts := read_facts(source, source.head))
     wish = {"second_opinions": spend_leftovers}
     panel = choose_reviewers(settings, bundle.plan, environ, frontend, **wish)
     with open_parts(settings, source, facts, frontend, panel=panel, schedule=schedule) as parts:

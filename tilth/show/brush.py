@@ -49,7 +49,7 @@ class Brush:
             yield self.ansi(line if number == 0 else _indented(line, indent))
         style = "dim" if note.tone in (Tone.HEAD, Tone.QUIET, Tone.PLAIN) else ""
         for detail in note.details:
-            for line in self._wrapped(self.text(detail, style), width - indent):
+            for line in self._wrapped(self.text(detail, style), width - indent, uncut=note.uncut):
                 yield self.ansi(_indented(line, indent))
 
     def _head(self, note: Note, width: int, indent: int, *, roomy: bool) -> Iterator[Text]:
@@ -75,11 +75,11 @@ class Brush:
             return self.text(f"  {note.label:<{LABEL}}", style)
         return self.text(f"  {note.label} " if note.label else "    ", style)
 
-    def _wrapped(self, text: Text, width: int) -> list[Text]:
+    def _wrapped(self, text: Text, width: int, *, uncut: bool = False) -> list[Text]:
         lines = list(text.wrap(self._rich, max(4, width), overflow="fold"))
         for line in lines:
             line.rstrip()
-        if len(lines) > _WRAPPED_LINES:
+        if len(lines) > _WRAPPED_LINES and not uncut:
             lines = lines[:_WRAPPED_LINES]
             lines[-1].append(" …")
             _shorten(lines[-1], max(4, width))

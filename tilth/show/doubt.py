@@ -284,9 +284,12 @@ def _stood_in_the_way(task: TaskState) -> str:
     failed = task.failure
     if failed is None:
         return ""
-    if failed.obstacle is not None:
-        return f": {in_the_way(failed.obstacle)}"
-    return f": {failed.detail}" if failed.reason is FailReason.BLOCKED and failed.detail else ""
+    # Of the others the detail says no more than the reason does.
+    telling = (FailReason.BLOCKED, FailReason.DROPPED, FailReason.NO_PROGRESS)
+    detail = failed.detail if failed.reason in telling else ""
+    what = in_the_way(failed.obstacle) if failed.obstacle else ""
+    said = "; ".join(filter(None, (detail, what)))
+    return f": {said}" if said else ""
 
 
 def _last_objection(task: TaskState, before: str) -> str:

@@ -42,6 +42,7 @@ _WHY = {
     StopReason.NO_CASE: "the worker went quiet without handing in its task",
     StopReason.NO_PROGRESS: "the worker did the same again and again and got no further",
     StopReason.BLOCKED: "a task waits for your answer",
+    StopReason.DROPPED: "nothing is left but what you dropped",
     StopReason.WALL_CLOCK: "the time for one start is used up",
     StopReason.TOKEN_CAP: "the session's tokens are used up",
     StopReason.COST_CAP: "the session's money is used up",

@@ -82,6 +82,8 @@ def short_sha(sha: str) -> str:
 
 
 _OBSTACLES = {
+    ObstacleKind.MODULE: "No module named '{}'",
+    ObstacleKind.MARKERS: "{} are left",
     ObstacleKind.LINT: "ruff {}",
     ObstacleKind.TEST: "{} fails",
     ObstacleKind.VALIDATOR: "{} fails",
@@ -95,9 +97,14 @@ def failure(reason: str, obstacle: Obstacle | None) -> str:
     return str(reason) if obstacle is None else f"{reason}: {in_the_way(obstacle)}"
 
 
+def what_failed(kind: ObstacleKind, subject: str) -> str:
+    """Name an obstacle."""
+    return _OBSTACLES[kind].format(subject)
+
+
 def in_the_way(obstacle: Obstacle) -> str:
     """Say what stood in the way, where, and how often."""
-    what = _OBSTACLES[obstacle.kind].format(obstacle.subject)
+    what = what_failed(obstacle.kind, obstacle.subject)
     place = f" in {obstacle.place}" if obstacle.place else ""
     times = "once" if obstacle.times == 1 else f"{obstacle.times} times"
     return f"{what}{place}, {times}"

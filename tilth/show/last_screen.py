@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tilth.contract.outcomes import ExitCode
+from tilth.contract.outcomes import ExitCode, StopReason
 from tilth.log.events import Stop
 from tilth.log.task_state import TaskOutcome, TaskState
 from tilth.session.session import SessionStatus
 from tilth.show import figures
+from tilth.show.causes import causes
 from tilth.show.doubt import Ground, recorded_reasons
 from tilth.show.endings import DONE_ENDINGS, TaskEnding, tally, task_endings, why_stopped
 from tilth.show.next_commands import next_commands
@@ -44,7 +45,9 @@ def last_screen(stop: Stop, now: Progress) -> Iterator[Note]:
     counts = tally((ending, now.state.task(name).reason) for name, ending in endings.items())
     why = why_stopped(stop)
     detail = stop.detail if stop.detail.strip() != why else ""
-    yield Note("stopped", why, tone, _mark(tone), (detail,), opens=True)
+    yield Note("stopped", why, tone, _mark(tone), (detail,), uncut=True, opens=True)
+    for cause in causes(now.state):
+        yield Note("cause", cause.text, Tone.BAD)
     if counts:
         yield Note("tasks", counts, Tone.HEAD)
     yield from _task_rows(endings, now)
@@ -138,6 +141,7 @@ def _next(stop: Stop, endings: dict[str, TaskEnding], now: Progress) -> tuple[st
         total=len(endings),
         failed=tuple(each for each in endings if endings[each] is TaskEnding.FAILED),
         below_bar=tuple(each for each in endings if endings[each] is TaskEnding.BELOW_BAR),
+        nothing_left=stop.reason is StopReason.DROPPED,
         source=start.source if start else ".",
         branch=start.branch if start else f"session/{state.session}",
         base_commit=start.base_commit if start else "",

@@ -57,7 +57,7 @@ def _commands(
         yield f'tilth answer {name} {request} "…"'
     if last_stop == StopReason.PROVIDER_FAILURE and row.status != INTERRUPTED:
         yield "tilth doctor --online"
-    if row.status != SessionStatus.DONE:
+    if row.status != SessionStatus.DONE and not row.nothing_left:
         first = _RAISE_FIRST.get(last_stop or "")
         yield f"raise {first}, then: tilth resume {name}" if first else f"tilth resume {name}"
     for task_id in (*row.failed, *row.below_bar) if shows else ():

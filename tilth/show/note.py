@@ -39,8 +39,8 @@ class Note:
     """Hold a label, a line and its details; whatever they are made from, they are inert.
 
     `more` is what only the full telling says, and a note that is no `story` is told nowhere else.
-    `whole` keeps the text uncut, for what a person may want to copy; `opens` sets the note apart
-    from what came before.
+    `whole` keeps the text on one line, for what a person may want to copy; `uncut` shows all of the
+    details, however long; `opens` sets the note apart from what came before.
     """
 
     label: str
@@ -51,6 +51,7 @@ class Note:
     more: tuple[str, ...] = ()
     story: bool = True
     whole: bool = False
+    uncut: bool = False
     opens: bool = False
 
     def __post_init__(self) -> None:
@@ -60,5 +61,6 @@ class Note:
         object.__setattr__(self, "label", one_line(self.label, 20))
         object.__setattr__(self, "text", text)
         details = (inert(detail).replace("\n", " ") for detail in self.details)
-        cut = tuple(shortened(detail, TEXT_LIMIT) for detail in details if detail)
-        object.__setattr__(self, "details", cut)
+        limit = None if self.uncut else TEXT_LIMIT
+        kept = (shortened(detail, limit or len(detail)) for detail in details if detail)
+        object.__setattr__(self, "details", tuple(kept))

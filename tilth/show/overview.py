@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
 from tilth.base.clock import Clock, SystemClock
 from tilth.base.errors import CorruptSession
-from tilth.base.safe_text import one_line
+from tilth.base.safe_text import folded, inert, one_line
 from tilth.config.settings import Settings, load
 from tilth.contract.operator_requests import still_open
 from tilth.contract.outcomes import ExitCode
 from tilth.log.reader import last_stop
 from tilth.model.messages import Role
 from tilth.session.catalog import list_sessions, open_to_look
+from tilth.session.here import Here
 from tilth.session.session import Session, SessionStatus
 from tilth.session.shown_mask import Masks
 from tilth.show import figures
@@ -35,11 +36,14 @@ _NOT_ENDED = (SessionStatus.RUNNING, SessionStatus.INTERVIEWING, SessionStatus.P
 def welcome(*, environ: Mapping[str, str] = os.environ, clock: Clock | None = None) -> int:
     """Print the latest session's state and what to type next."""
     settings = load({}, environ)
-    names = list_sessions(settings.sessions_dir)
+    names, here = list_sessions(settings.sessions_dir), Here.find()
+    own = [each for each in names if here is None or here.has(settings.sessions_dir, each)]
+    elsewhere = [each for each in names if each not in own]
     masks = Masks(settings, environ)
-    if not names:
+    if not own:
         page = Page.out(environ, masks.of_settings())
-        page.line("No session yet.")
+        page.line(f"No session of {here.root} yet." if here and names else "No session yet.")
+        _say_elsewhere(page, settings, elsewhere, environ.get("HOME", ""))
         for command in _first_steps(settings):
             page.line(f"next  {command}", Tone.HEAD)
         return ExitCode.DONE
@@ -51,11 +55,22 @@ def welcome(*, environ: Mapping[str, str] = os.environ, clock: Clock | None = No
         page.line(one_line(session.mask.known(line), 400))
     for text, tone in _report_head(session, seen):
         page.line(text, tone)
-    if len(names) > 1:
-        page.line(f"{figures.counted(len(names) - 1, 'other session')}: tilth info", Tone.QUIET)
+    if len(own) > 1:
+        page.line(f"{figures.counted(len(own) - 1, 'other session')}: tilth info", Tone.QUIET)
+    _say_elsewhere(page, settings, elsewhere, environ.get("HOME", ""))
     page.line(f"next  {_next(session, seen)}", Tone.HEAD)
     say_where_it_is()
     return ExitCode.DONE
+
+
+def _say_elsewhere(page: Page, settings: Settings, names: Sequence[str], home: str) -> None:
+    """Name the sessions of other repositories, the newest first: each is meant by its id alone."""
+    rows = [read_row(settings.sessions_dir / name) for name in reversed(names)]
+    for row in rows[:_SHOWN]:
+        where = one_line(homely(row.source, home))
+        page.line(figures.joined((f"elsewhere: {row.session} is {row.status}", where)), Tone.QUIET)
+    if len(rows) > _SHOWN:
+        page.line(f"{len(rows) - _SHOWN} more elsewhere: tilth info", Tone.QUIET)
 
 
 def _report_head(session: Session, seen: SessionRow) -> Iterator[tuple[str, Tone]]:
@@ -67,7 +82,10 @@ def _report_head(session: Session, seen: SessionRow) -> Iterator[tuple[str, Tone
     except CorruptSession:
         return
     if report.ended is not None:
-        yield one_line(f"stopped: {report.ended.why}; {report.ended.detail}", 400), Tone.PLAIN
+        # Uncut: an error names its cure last.
+        yield f"stopped: {report.ended.why}; {folded(inert(report.ended.detail))}", Tone.PLAIN
+    for cause in report.causes:
+        yield f"cause    {one_line(cause.text, 400)}", Tone.BAD
     for number, task_id in enumerate(report.look_first[:_SHOWN]):
         task = report.task(task_id)
         why = "; ".join(reason.text.rstrip(".") for reason in task.reasons)

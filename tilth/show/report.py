@@ -18,6 +18,7 @@ from tilth.contract.verdict import concern_id
 from tilth.log.events import EvaluatorVerdict
 from tilth.log.state import SessionState
 from tilth.log.task_state import TaskOutcome, TaskState
+from tilth.show.causes import Cause, causes
 from tilth.show.doubt import Doubt, Landed, Reason, doubts, survivors
 from tilth.show.endings import DONE_ENDINGS, TaskEnding, tally, task_endings, why_stopped
 from tilth.show.foresight import Foreseen, foreseen
@@ -122,6 +123,8 @@ class Report(Value):
     session: str
     feature: str | None = None
     ended: Ended | None = None
+    # What several tasks failed of alike.
+    causes: tuple[Cause, ...] = ()
     started: str | None = None
     updated: str | None = None
     starts: int = 0
@@ -181,6 +184,7 @@ def make_report(given: Material) -> Report:
         session=given.session,
         feature=given.plan.feature,
         ended=_ended(state),
+        causes=causes(state),
         started=state.started,
         updated=state.updated,
         starts=len(state.starts),

@@ -71,8 +71,9 @@ def _head(report: Report) -> Iterator[str]:
     if ended is None:
         yield "**Not stopped**: this is how it stands so far.  "
     else:
-        detail = f": {prose(ended.detail)}" if ended.detail else ""
+        detail = f": {_safe(_whole(ended.detail))}" if ended.detail else ""
         yield f"**Stopped: {ended.why}** (`{ended.reason}`, exit {ended.exit_code}){detail}  "
+    yield from (f"**One cause: {_safe(_whole(cause.text))}**  " for cause in report.causes)
     yield f"Tasks: {report.tally or 'none yet'}. {_landed(report)}  "
     yield from _seconds(report)
     times = [local_time(moment) for moment in (report.started, report.updated) if moment]

@@ -16,7 +16,7 @@ from tilth.base.errors import CorruptSession
 from tilth.base.plain_file import read_plain
 from tilth.base.values import Value
 from tilth.config.secrets import Mask
-from tilth.contract.prd import Status
+from tilth.contract.status import Status, held_in
 from tilth.log.events import SCHEMA_VERSION
 from tilth.session.lost_log import LostLog, require_log, statuses
 from tilth.session.session import Checkpoint, Session, SessionStatus
@@ -32,6 +32,8 @@ class _Task(Value):
     id: str
     status: Status
     quality_flag: str | None = None
+    depends_on: tuple[str, ...] = ()
+    dropped: bool = False
 
 
 class _Tasks(Value):
@@ -73,6 +75,8 @@ class SessionRow:
     feature: str | None = None
     # The done tasks whose work stands on a branch of the user's.
     taken: tuple[str, ...] = ()
+    # What is not done was given up by a person, or needs what was.
+    nothing_left: bool = False
 
     @property
     def done(self) -> int:
@@ -132,7 +136,13 @@ def _seen(directory: Path, checkpoint: Checkpoint, plan: _Tasks) -> SessionRow:
         base_branch=checkpoint.base_branch,
         feature=plan.feature,
         taken=checkpoint.taken,
+        nothing_left=_nothing_left(tasks),
     )
+
+
+def _nothing_left(tasks: tuple[_Task, ...]) -> bool:
+    held = held_in(tasks)
+    return bool(held) and all(t.status is Status.DONE or t.id in held for t in tasks)
 
 
 def _why_broken(directory: Path) -> tuple[str, bool]:

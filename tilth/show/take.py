@@ -56,7 +56,7 @@ def take(
 
     def announce(session: str, proposal: Proposal) -> None:
         if not as_json:
-            for line, tone in _coming(session, proposal):
+            for line, tone in _coming(session, found.checkpoint.source, proposal):
                 page.line(line, tone)
             # Proving takes a while: what will come is read meanwhile.
             sys.stdout.flush()
@@ -79,9 +79,10 @@ def take(
     return result.exit_code
 
 
-def _coming(session: str, proposal: Proposal) -> Iterator[tuple[str, Tone]]:
+def _coming(session: str, source: str, proposal: Proposal) -> Iterator[tuple[str, Tone]]:
     where = f"{proposal.branch} at {figures.short_sha(proposal.before)}"
     yield f"session {session} into {where}: {_HOW[proposal.how]}", Tone.HEAD
+    yield f"  repository {source}", Tone.PLAIN
     for coming in proposal.commits:
         yield f"  {_commit_line(coming)}", Tone.LOUD if coming.doubt else Tone.PLAIN
     for left in proposal.selection.behind:

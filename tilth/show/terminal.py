@@ -67,7 +67,8 @@ class _TerminalScreen:
         """Hear signals; while a footer is drawn, keys are kept from the screen and the shell."""
         console = self._console
         has_footer = console is not None and console.has_footer
-        with stop_on_signals(interrupt, self._say), quiet_keys(sys.stdin if has_footer else None):
+        keyboard = sys.stdin if has_footer else None
+        with outlived(), stop_on_signals(interrupt, self._say), quiet_keys(keyboard):
             yield
         if self._advises:
             say_where_it_is()
@@ -80,12 +81,28 @@ class _TerminalScreen:
 
 
 @contextmanager
+def outlived() -> Iterator[None]:
+    """Go on without a screen when the terminal is closed: a night does not end with it."""
+    before = signal.getsignal(signal.SIGHUP)
+    if before is not signal.SIG_DFL:
+        # Under `nohup`, or within another of these.
+        yield
+        return
+    # Not SIG_IGN: whatever is started from here would inherit that.
+    signal.signal(signal.SIGHUP, lambda number, frame: None)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
+@contextmanager
 def stop_on_signals(
     interrupt: Interrupt, say: Callable[[str], None] = tell_from_handler
 ) -> Iterator[None]:
     """Hear Ctrl-C and SIGTERM: once to stop after the current call, twice to stop at once.
 
-    A terminal that is closed stops it as one Ctrl-C does, unless it was told not to (`nohup`).
+    So does a terminal that is closed, unless whatever runs here outlives it.
     """
 
     def on_signal(number: int, frame: FrameType | None) -> None:
@@ -107,5 +124,5 @@ def stop_on_signals(
 
 def _heard() -> tuple[signal.Signals, ...]:
     both = (signal.SIGINT, signal.SIGTERM)
-    lives_on = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    lives_on = signal.getsignal(signal.SIGHUP) is not signal.SIG_DFL
     return both if lives_on else (*both, signal.SIGHUP)

@@ -74,6 +74,7 @@ _WILL = {
     Verb.ANSWER: "it takes the answer up at its next safe point",
     Verb.ACCEPT: "it takes the verdict up at its next safe point",
     Verb.REJECT: "it takes the verdict up at its next safe point",
+    Verb.DROP: "it gives the task up at its next safe point",
 }
 
 
@@ -100,6 +101,10 @@ def _came_of(word: OperatorSpoke) -> str:
     match word.verb, word.decision:
         case Verb.TELL, _:
             return f"noted; the worker of {word.task} reads it in its next message"
+        case Verb.DROP, _:
+            return (
+                f"{word.task} is dropped: no resume tries it again, `tilth reject` brings it back"
+            )
         case _, Decision.REJECT:
             return f"{about}{word.task} goes back to work; what you said is its first concern"
         case _, Decision.ACCEPT:

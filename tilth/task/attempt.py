@@ -18,7 +18,6 @@ from tilth.log.events import BlockerRaised, Emit, LandingRefused, Payload
 from tilth.log.task_state import RedTree
 from tilth.model.messages import Conversation, ToolCall, ToolResult, Turn
 from tilth.task.budget import Allowance
-from tilth.task.obstacles import Met, met_in
 from tilth.task.watch import Repeats, Verified
 
 
@@ -108,7 +107,6 @@ class Attempt:
     # After a resume these start anew: the worst of it is a remark that comes a call later.
     verified: Verified = field(default_factory=Verified)
     repeats: Repeats = field(default_factory=Repeats)
-    met: Met = field(default_factory=Met)
     # Verdicts of earlier attempts are shown, but a row of them does not end this one.
     ledger_start: int = 0
     # What a person said and the worker has not been sent yet.
@@ -136,9 +134,8 @@ class Attempt:
         return next((call for call in calls if call.id not in self.answered), None)
 
     def tell(self, payload: Payload) -> None:
-        """Record what happened, and count what of it stood in the way."""
+        """Record what happened."""
         self.emit(payload)
-        self.met.update(met_in(payload.type, payload.model_dump(mode="json")))
 
     @property
     def spent(self) -> bool:

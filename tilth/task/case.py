@@ -82,6 +82,7 @@ def mechanical_reject(bench: Bench, attempt: Attempt, seen: Snapshot) -> LedgerE
             judged(bench, attempt, seen, {}),
             category=RejectionCategory.SPEC_VIOLATION,
             concern=f"Conflict markers are left in {', '.join(marked)}.",
+            evidence=marked,
             next_step="Resolve each conflict so that both changes hold, and remove its markers.",
         )
     if not seen.nested:

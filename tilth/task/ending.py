@@ -65,8 +65,9 @@ def out_of_work(bench: Bench, failures: Sequence[Task] = ()) -> Halt:
     plan = bench.record.plan
     # A person may have sent one back or accepted it since; one that waited for that may be left.
     failed = {task.id: task for task in plan.with_status(Status.FAILED)}
-    first = next((task for task in failures if task.id in failed), None)
-    first = first or next(iter(failed.values()), None)
+    known = [failed[task.id] for task in failures if task.id in failed]
+    # What a person gave up is a reason to stop only where nothing else failed.
+    first = min((*known, *failed.values()), key=lambda task: task.dropped, default=None)
     if first is not None:
         reason = bench.words.state.task(first.id).reason or FailReason.ITER_CAP
         return Halt(StopReason(reason), f"{first.id} failed: {reason}")
@@ -102,8 +103,7 @@ def stop(context: RunContext, halt: Halt) -> Ending:
 def _waits(context: RunContext) -> bool:
     """Tell whether a question to a person still matters."""
     try:
-        done = {task.id for task in context.record.plan.with_status(Status.DONE)}
-        return bool(still_open(context.record.requests(), done))
+        return bool(still_open(context.record.requests(), context.record.plan.settled))
     except CorruptSession:
         return False
 

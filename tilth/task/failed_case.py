@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tilth.contract.outcomes import FailReason, TaskEnd
+from tilth.contract.rules import Rules
 from tilth.log.events import ChallengeMade
 from tilth.log.task_state import RedTree
 from tilth.model.messages import ToolCall, ToolResult
@@ -21,6 +22,12 @@ def keep_red(attempt: Attempt, seen: Snapshot, told: ToolResult | TaskEnd) -> To
         attempt.red = RedTree(seen.tree, told.content)
         attempt.verified.judge()
     return told
+
+
+def same_red(bench: Bench, attempt: Attempt, seen: Snapshot) -> RedTree | None:
+    """Give the failed case on this very tree, if there is one."""
+    red = attempt.red if bench.rules >= Rules.PROGRESS else None
+    return red if red is not None and red.tree == seen.tree else None
 
 
 def answer_again(

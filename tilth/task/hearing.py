@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from tilth.contract.operator_word import OperatorWord, Verb
+from tilth.contract.outcomes import FailReason, TaskEnd
 from tilth.contract.prd import Status
 from tilth.contract.verdict import LedgerEntry
 from tilth.log.events import OperatorSpoke
@@ -96,7 +97,7 @@ def hear_before(bench: Bench, attempt: Attempt, call_id: str) -> LedgerEntry | N
     ruled = attempt.ruled.get(call_id)
     if ruled is not None and not ruled.accepted:
         return ruled
-    heard = (Verb.REJECT,) if ruled else (Verb.REJECT, Verb.TELL)
+    heard = (Verb.REJECT, Verb.DROP) if ruled else (Verb.REJECT, Verb.DROP, Verb.TELL)
     with bench.one_at_a_time:
         for word in unheard(bench, bench.words.answering(attempt.task.id, call_id)):
             if word.verb in heard and _is_for(word, attempt):
@@ -122,12 +123,18 @@ def is_sent_back(bench: Bench, attempt: Attempt) -> bool:
 def hear_verdict(
     bench: Bench, attempt: Attempt, call_id: str, *verbs: Verb
 ) -> OperatorSpoke | None:
-    """Give a person's verdict on the case under review, if one has come: it ends the review."""
+    """Give a person's verdict on the case under review, if one has come: it ends the review.
+
+    So does a drop, which `given_up` tells of.
+    """
     listener = _listener(attempt, case=call_id)
+    heard = (*(verbs or (Verb.REJECT, Verb.ACCEPT)), Verb.DROP)
     with bench.one_at_a_time:
         for word in waiting(bench):
-            if word.verb in (verbs or (Verb.REJECT, Verb.ACCEPT)) and word.task == attempt.task.id:
+            if word.verb in heard and word.task == attempt.task.id:
                 spoken = take_up(bench, word, listener)
+                if word.verb is Verb.DROP:
+                    return None
                 if spoken.refused is None:
                     return spoken
     return None
@@ -137,6 +144,12 @@ def overruled(bench: Bench, attempt: Attempt, call_id: str, judged: LedgerEntry)
     """Give a person's reject of what an evaluator has just accepted, else what that one said."""
     heard = hear_verdict(bench, attempt, call_id, Verb.REJECT) if judged.accepted else None
     return (heard.entry if heard else None) or judged
+
+
+def given_up(bench: Bench, attempt: Attempt) -> TaskEnd | None:
+    """Say how a task ends that a person has given up."""
+    note = bench.words.state.task(attempt.task.id).dropped
+    return None if note is None else TaskEnd(FailReason.DROPPED, note)
 
 
 def hear_stop(context: RunContext) -> None:

@@ -28,7 +28,6 @@ from tilth.log.events import (
 )
 from tilth.task.attempt import Accepted, Attempt, Green
 from tilth.task.bench import Bench, Record
-from tilth.task.obstacles import worst
 
 NOT_EVALUATED = "not-evaluated"
 UNPARSED = "unparsed"
@@ -133,7 +132,7 @@ def mark_failed(bench: Bench, attempt: Attempt, reason: FailReason, detail: str)
             reason=reason,
             detail=detail,
             iterations=attempt.iterations,
-            obstacle=worst(attempt.met),
+            obstacle=bench.words.state.task(attempt.task.id).attempt.obstacles.worst,
         )
     )
 

@@ -14,6 +14,7 @@ from tilth.contract.outcomes import Fresh
 from tilth.contract.prd import Task
 from tilth.task.attempt import Accepted, Attempt
 from tilth.task.bench import Bench
+from tilth.task.dropping import Place
 
 
 @dataclass
@@ -42,6 +43,9 @@ class Lanes(Protocol):
 
     def at(self, task: Task) -> LaneWork:
         """Give a task its lane: the one it had, or one that is made on its base."""
+
+    def place_of(self, task_id: str) -> Place:
+        """Give the worktree of a task that nobody is at work on."""
 
     def turn_of(self, task: Task) -> LandingTurn:
         """Give an accepted task its turn: the bench at which it lands, while it does."""

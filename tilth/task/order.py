@@ -75,7 +75,8 @@ def failures(plan: Plan) -> tuple[Task, ...]:
 
 
 def _before_failure(order: tuple[Task, ...]) -> tuple[Task, ...]:
-    failed = (at for at, task in enumerate(order) if task.status is Status.FAILED)
+    # What a person has given up halts nothing.
+    failed = (at for at, t in enumerate(order) if t.status is Status.FAILED and not t.dropped)
     return order[: next(failed, len(order))]
 
 

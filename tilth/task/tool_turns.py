@@ -7,15 +7,19 @@ from typing import Protocol
 
 from tilth.base.plain_file import read_plain
 from tilth.base.values import digest
+from tilth.contract.outcomes import FailReason, TaskEnd
 from tilth.contract.rules import Rules
-from tilth.log.events import Emit, HookRan, PreToolBlock, ToolCalled, ToolResulted
-from tilth.model.messages import Conversation, ToolCall, ToolResult
+from tilth.log.events import Emit, HookRan, Nudge, PreToolBlock, ToolCalled, ToolResulted
+from tilth.model.messages import Conversation, ToolCall, ToolResult, Turn
 from tilth.task.asking import Account
 from tilth.task.attempt import Attempt
 from tilth.task.bench import Bench
+from tilth.task.briefs import nudge as nudge_text
 from tilth.task.checks import failure_in, runs_tests, shows_passing
 from tilth.task.opening import seed_test_texts
 from tilth.task.tool_outcome import ToolOutcome
+
+QUIET_TURNS = 3
 
 
 class CallExchange(Protocol):
@@ -26,6 +30,17 @@ class CallExchange(Protocol):
 
     @property
     def emit(self) -> Emit: ...
+
+
+def nudge(attempt: Attempt, turn: Turn) -> TaskEnd | None:
+    """Ask for a tool call in answer to a turn without one; so many in a row end the task."""
+    attempt.quiet += 1
+    if attempt.quiet >= QUIET_TURNS:
+        return TaskEnd(FailReason.NO_CASE, f"{attempt.quiet} answers in a row called no tool")
+    text = nudge_text(turn, attempt.conversation.head["tools"])
+    attempt.emit(Nudge(conversation=attempt.conversation.id, text=text, in_a_row=attempt.quiet))
+    attempt.conversation.say(text)
+    return None
 
 
 def run_tool(bench: Bench, attempt: Attempt, call: ToolCall) -> ToolResult:

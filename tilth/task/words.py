@@ -18,12 +18,14 @@ from tilth.contract.operator_word import (
     OperatorWord,
     Verb,
     check_accept,
+    check_drop,
     find_request,
     find_task,
     read_decision,
     told_tasks,
     unread,
 )
+from tilth.contract.outcomes import FailReason
 from tilth.contract.prd import Plan, Status, Task
 from tilth.contract.verdict import (
     Decision,
@@ -38,6 +40,7 @@ from tilth.log.events import (
     LedgerAppended,
     OperatorRequested,
     OperatorSpoke,
+    TaskFailed,
 )
 from tilth.log.state import SessionState
 from tilth.log.task_state import TaskState
@@ -80,6 +83,8 @@ class WordRecord(Protocol):
     def append_ledger_entry(self, entry: LedgerEntry) -> int: ...
 
     def read_ledger(self, task_id: str) -> tuple[LedgerEntry, ...]: ...
+
+    def append_progress(self, line: str, *, again: bool = False) -> None: ...
 
     def append_request(self, request: OperatorRequest) -> None: ...
 
@@ -188,6 +193,9 @@ def understand(hearing: Hearing, word: OperatorWord, listener: Listener | None) 
         said["decision"], _ = read_decision(word.text, question.request)
     task = find_task(plan, said["task"] or "")
     known = hearing.words.state.task(task.id)
+    if word.verb is Verb.DROP:
+        check_drop(task)
+        return OperatorSpoke(**{**said, "task": task.id})
     tree = known.submitted.tree if known.submitted else None
     if said["decision"] is Decision.ACCEPT:
         check_accept(task)
@@ -270,7 +278,9 @@ def _settle_ledger(hearing: Hearing, known: TaskState, task_id: str) -> None:
 
 def _settle_task(hearing: Hearing, known: TaskState, task: Task) -> None:
     ended = (Status.DONE, Status.FAILED, Status.ACCEPTED)
-    if known.sent_back and task.status in ended:
+    if known.is_being_dropped and not known.is_open:
+        end_dropped(hearing, known, task)
+    elif known.sent_back and task.status in ended:
         # What is in the branch stays there: the next round builds on it.
         again = task.round + (task.status is Status.DONE)
         counted = {"round": again, "rescue_count": task.rescue_count + 1}
@@ -279,6 +289,26 @@ def _settle_task(hearing: Hearing, known: TaskState, task: Task) -> None:
     elif known.cleared and task.quality_flag is not None:
         hearing.record.save_task(task.model_copy(update={"quality_flag": None}))
         reach("after clearing a flag")
+
+
+def end_dropped(hearing: Hearing, known: TaskState, task: Task) -> None:
+    """Mark a task failed that a person has given up; every step may have been taken before."""
+    emit = hearing.emit.bind(
+        task_id=task.id, trace_id=known.attempt.trace_id, iter=known.attempt.iterations
+    )
+    again = task.dropped
+    if not again:
+        hearing.record.save_task(task.moved(Status.FAILED, dropped=True))
+    reach("after giving a task up")
+    hearing.record.append_progress(f"{task.id} dropped: {task.title}", again=again)
+    emit(
+        TaskFailed(
+            reason=FailReason.DROPPED,
+            detail=known.dropped or "",
+            iterations=known.attempt.iterations,
+        )
+    )
+    reach("after telling that a task is given up")
 
 
 def _settle_answer(hearing: Hearing, word: OperatorSpoke) -> None:

@@ -28,6 +28,7 @@ CODES = {
     "no_case": 1,
     "no_progress": 1,
     "blocked": 6,
+    "dropped": 1,
     "wall_clock": 3,
     "token_cap": 3,
     "cost_cap": 3,
@@ -74,7 +75,10 @@ def test_below_the_bar_counts_only_when_all_is_done(reason: StopReason) -> None:
     ("kind", "words"),
     [
         (StopReason, set(CODES)),
-        (FailReason, {"iter_cap", "evaluator_cap", "no_case", "no_progress", "blocked"}),
+        (
+            FailReason,
+            {"iter_cap", "evaluator_cap", "no_case", "no_progress", "blocked", "dropped"},
+        ),
         (
             FreshReason,
             {

@@ -283,7 +283,7 @@ def test_a_field_that_means_something_else_is_left_alone() -> None:
 def test_only_the_legal_moves_are_possible(before: Status, to: Status) -> None:
     legal = {(P, W), (W, E), (E, D), (E, W), (W, F), (E, F), (F, P)}
     # By a person, by a fresh start, and where several tasks are worked on at once.
-    legal |= {(D, P), (F, D), (W, P), (E, A), (A, D), (A, W), (A, P)}
+    legal |= {(D, P), (F, D), (W, P), (E, A), (A, D), (A, W), (A, P), (P, F), (A, F), (F, F)}
     task = Task(**entry(status=before))
     if (before, to) in legal:
         moved = task.moved(to, rescue_count=2)

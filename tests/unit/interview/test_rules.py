@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tilth.base.errors import Unreadable
+from tilth.contract.numbering import first_free_id
 from tilth.contract.prd import Plan, Task
 from tilth.interview.criteria import named_criteria
 from tilth.interview.draft import parse_draft
@@ -12,7 +13,6 @@ from tilth.interview.question import parse_question
 from tilth.interview.rules import (
     covered,
     criteria_problems,
-    first_free_id,
     name_problems,
     text_problems,
 )

@@ -74,7 +74,8 @@ def test_a_verdict_event_gives_its_ledger_entry_back() -> None:
 @pytest.mark.parametrize("reason", list(FailReason))
 def test_a_task_fails_only_for_a_reason_of_the_contract(reason: FailReason) -> None:
     assert TaskFailed(reason=reason, detail="", iterations=1).reason is reason
-    assert set(FailReason) == {"iter_cap", "evaluator_cap", "no_case", "no_progress", "blocked"}
+    ended = {"iter_cap", "evaluator_cap", "no_case", "no_progress", "blocked", "dropped"}
+    assert set(FailReason) == ended
 
 
 def test_a_run_stops_only_for_a_reason_of_the_contract() -> None:
@@ -85,6 +86,7 @@ def test_a_run_stops_only_for_a_reason_of_the_contract() -> None:
         "no_case",
         "no_progress",
         "blocked",
+        "dropped",
         "wall_clock",
         "token_cap",
         "cost_cap",

@@ -133,13 +133,14 @@ def test_a_start_is_worked_in_once_a_task_is_begun() -> None:
     assert state.tasks["T-001"].attempt.start == 1
 
 
-def test_the_tip_follows_seed_and_commits_and_goes_back_with_an_undone_one() -> None:
-    failed = commit(commit="f" * 40, parent="e" * 40, kind="failed")
+def test_nothing_is_built_on_failed_work_wherever_it_stands() -> None:
+    failed = commit(commit="f" * 40, parent=SHA, kind="failed")
     unwound = SessionResume(last_stop=None, retried=("T-001",), pending=(), unwound_commit="f" * 40)
     assert folded(SAMPLES["seed_committed"]).tip == SHA
-    assert folded(SAMPLES["seed_committed"], failed).tip == "f" * 40
+    assert folded(SAMPLES["seed_committed"], failed).tip == SHA
+    assert folded(SAMPLES["seed_committed"], failed).left_at == "f" * 40
     state = folded(SAMPLES["seed_committed"], failed, unwound)
-    assert (state.tip, state.commits["f" * 40].kind) == ("e" * 40, "failed")
+    assert (state.tip, state.left_at) == (SHA, SHA)
 
 
 def test_only_worker_calls_are_iterations() -> None:

@@ -115,7 +115,7 @@ def test_work_that_is_kept_aside_does_not_move_the_tip() -> None:
 
 def test_what_stood_in_a_tasks_way_is_counted_over_its_events() -> None:
     unread = SAMPLES["case_parse_error"]
-    met = task_after(RESET, unread, unread, validator(passed=False)).attempt.met
+    met = task_after(RESET, unread, unread, validator(passed=False)).attempt.obstacles.met
     assert {kind.value: times for (kind, _, _), times in met.items()} == {
         "unreadable_case": 2,
         "validator": 1,

@@ -59,6 +59,7 @@ AFTER = {
     StopReason.NO_CASE: (1, [RESUME, TAKE, LOG]),
     StopReason.NO_PROGRESS: (1, [RESUME, TAKE, LOG]),
     StopReason.BLOCKED: (6, [RESUME, TAKE, LOG]),
+    StopReason.DROPPED: (1, [TAKE, LOG]),
     StopReason.WALL_CLOCK: (3, [RESUME, TAKE, LOG]),
     StopReason.TOKEN_CAP: (3, [f"raise TILTH_MAX_TOKENS, then: {RESUME}", TAKE, LOG]),
     StopReason.COST_CAP: (3, [f"raise TILTH_MAX_COST_USD, then: {RESUME}", TAKE, LOG]),
