@@ -8,35 +8,29 @@ from typing import Annotated
 import typer
 
 from tilth.cli.options import (
+    Carry,
     EvalThreshold,
     Jobs,
     NoEval,
     NoPing,
     NoSandbox,
     Plain,
+    RunTarget,
     SpendLeftovers,
     Until,
+    WorkedOn,
     settings_of,
 )
 
 
 def run(
-    target: Annotated[
-        Path,
-        typer.Argument(
-            metavar="[TARGET]",
-            help="A prd.json, a directory that holds one, or a repo with a prepared session.",
-            show_default="the current directory",
-        ),
-    ] = Path(),
-    repo: Annotated[
-        Path | None,
-        typer.Option("--repo", metavar="DIR", help="The git repository to work on."),
-    ] = None,
+    target: RunTarget = Path(),
+    repo: WorkedOn = None,
     new: Annotated[
         bool, typer.Option("--new", help="Start afresh even if a session could be resumed.")
     ] = False,
     jobs: Jobs = None,
+    carry: Carry = None,
     plain: Plain = False,
     until: Until = None,
     no_ping: NoPing = False,
@@ -53,7 +47,11 @@ def run(
     from tilth.show.terminal import terminal
 
     asked = settings_of(
-        no_eval=no_eval, eval_threshold=eval_threshold, no_sandbox=no_sandbox, jobs=jobs
+        no_eval=no_eval,
+        eval_threshold=eval_threshold,
+        no_sandbox=no_sandbox,
+        jobs=jobs,
+        carry=carry,
     )
     result = start(
         target,

@@ -7,6 +7,7 @@ away again. It does not know what the commands mean.
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
@@ -57,6 +58,8 @@ class Runtime:
     ruff: Path
     scratch: Path
     stands_for: tuple[Path, ...] = ()
+    # Files that git ignores and every tree is given, at their paths below this directory.
+    carried: Path | None = None
     place: Callable[[], AbstractContextManager[None]] = nullcontext
 
 
@@ -106,6 +109,8 @@ def open_export(runtime: Runtime, tree: str, overlay: Overlay) -> Iterator[Expor
     """Export a tree with its overlay; the directory is gone afterwards, come what may."""
     with open_bare(runtime) as export:
         runtime.export(tree, export.path)
+        if runtime.carried is not None:
+            lay_beside(runtime.carried, export.path)
         lay_out(overlay, export.path)
         yield export
 
@@ -119,6 +124,27 @@ def open_bare(runtime: Runtime) -> Iterator[Export]:
         for name in ("export", "home"):
             (root / name).mkdir()
         yield Export(runtime=runtime, root=root)
+
+
+def lay_beside(carried: Path, into: Path) -> None:
+    """Copy the files below a directory to where nothing stands yet; no link is followed."""
+    for folder, _, names in os.walk(carried):
+        below = Path(folder).relative_to(carried)
+        if names and _has_room(into, below):
+            for name in names:
+                if not os.path.lexists(into / below / name):
+                    shutil.copy(Path(folder, name), into / below / name)
+
+
+def _has_room(root: Path, below: Path) -> bool:
+    """Make a directory below another; tell whether it could be had without a link on the way."""
+    place = root
+    for part in below.parts:
+        place = place / part
+        if place.is_symlink() or (place.exists() and not place.is_dir()):
+            return False
+        place.mkdir(exist_ok=True)
+    return True
 
 
 def _interpreter(python: Path) -> tuple[Path, ...]:

@@ -75,6 +75,7 @@ class Gate:
         mask: Mask | None = None,
         start: str | None = None,
         challenge_seconds: float = 60,
+        carried: Path | None = None,
     ) -> None:
         self._trees = workspace
         self._kept = KeptTrees(workspace, scratch)
@@ -96,6 +97,7 @@ class Gate:
             scratch=scratch,
             stands_for=tuple(path.resolve() for path in stands_for),
             place=room.taken if room else nullcontext,
+            carried=carried,
         )
         self._names = cache(partial(read_names, self._runtime, timeout_s))
         self._challenger = Challenger(self._runtime, timeout_s, challenge_seconds, cores)

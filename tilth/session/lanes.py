@@ -19,6 +19,7 @@ from tilth.gate.room import Room, gates_at_once
 from tilth.git.commits import failed_message
 from tilth.git.lane_workspace import LaneWorkspace, stacked
 from tilth.git.workspace import Workspace
+from tilth.session.carry import lay_carried
 from tilth.session.parts import GIT_CONFIG, Parts, cores_here
 from tilth.session.session import Session
 from tilth.session.task_gate import renew_home
@@ -134,6 +135,7 @@ class SessionLanes:
             renew_home(own / "home")
             shutil.copyfile(self._parts.scratch / GIT_CONFIG, own / GIT_CONFIG)
         parts = replace(self._parts, scratch=own, beside=(self._parts.scratch,))
+        lay_carried(self._session, place)
         places = parts.places_after_setup(self._session, place, saying=False)
         names = [each.id for each in self._bench.record.plan.tasks]
         # Then whoever is to land first.

@@ -34,7 +34,7 @@ from tilth.git import trees
 from tilth.git.repo_config import clean_configuration, credentials
 from tilth.git.source import SourceRepo
 from tilth.git.workspace import Workspace
-from tilth.log.events import Sink
+from tilth.log.events import Emit, Sink
 from tilth.log.reattach import evidence_of
 from tilth.log.state import SessionState
 from tilth.log.summary import summary
@@ -44,6 +44,7 @@ from tilth.sandbox.choose import open_wall
 from tilth.sandbox.confinement import Confinement, Unconfined, environment
 from tilth.sandbox.policy import Policy, hidden_places, tool_places
 from tilth.sandbox.removal import temporary_directory
+from tilth.session.carry import carried_by, carried_paths, lay_carried
 from tilth.session.frontend import Frontend
 from tilth.session.inbox import Inbox, LoggedWords
 from tilth.session.leftovers import leftovers_of
@@ -199,6 +200,7 @@ class Parts:
 
     def bench(self, context: RunContext, session: Session, workspace: Workspace) -> Bench:
         """Give a bench at a worktree, after setup: its interpreter may be one that setup made."""
+        lay_carried(session, workspace)
         places = self.places_after_setup(session, workspace)
         tools = self.tools(workspace, places)
         gate = self.gate(session, workspace, places, context.words.state.suites)
@@ -210,7 +212,7 @@ class Parts:
             root=workspace.path,
             confinement=self.confinement,
             access=places.worker(),
-            env=self.command_env(places),
+            env=self.worker_env(places),
             bash_timeout_s=self.settings.tool_timeout_seconds,
             ruff=find_ruff(),
         )
@@ -225,7 +227,8 @@ class Parts:
         if self.facts.setup and isinstance(self.confinement, Unconfined):
             # Without a sandbox nothing is bound elsewhere: setup's own stands in the worktree.
             made.append(workspace.path / ".venv")
-        return self.places(workspace, setup, *made, saying=saying)
+        places = self.places(workspace, setup, *made, saying=saying)
+        return replace(places, carried=carried_paths(session, workspace))
 
     def gate(
         self,
@@ -255,6 +258,7 @@ class Parts:
             mask=self.mask,
             start=session.start_commit,
             challenge_seconds=self.settings.challenge_seconds,
+            carried=carried_by(session),
         )
         gate.worker_home = places.home
         return gate
@@ -268,7 +272,11 @@ class Parts:
             return
         if not again and is_prepared(context.words.state.setups, commands):
             return
-        setup = session.directory / "setup"
+        self.set_up(session.directory / "setup", workspace, context.emit)
+
+    def set_up(self, setup: Path, workspace: Workspace, emit: Emit) -> None:
+        """Run the project's setup commands at a worktree; what they make besides is in `setup`."""
+        commands = self.facts.setup
         places = self.places(workspace, setup, setup / "venv")
         places = replace(places, network=places.network or self.setup_network)
         reach = "with" if places.network else "without"
@@ -287,7 +295,7 @@ class Parts:
             env=environment(
                 self.command_environ, home=places.setup_home, path_first=places.python.parent
             ),
-        ).run(context.emit, self.mask)
+        ).run(emit, self.mask)
 
     def places(
         self, workspace: Workspace | None, setup: Path, *made: Path, saying: bool = False
@@ -320,6 +328,11 @@ class Parts:
     def command_env(self, places: Policy) -> dict[str, str]:
         """Give the environment of the worker's and the gate's commands."""
         return environment(self.command_environ, home=places.home, path_first=places.python.parent)
+
+    def worker_env(self, places: Policy) -> dict[str, str]:
+        """Give the worker's environment: bare `pytest` finds the modules that the gate finds."""
+        roots = (str(places.workspace), str(places.workspace / "src"))
+        return {**self.command_env(places), "PYTHONPATH": os.pathsep.join(roots)}
 
 
 @contextmanager

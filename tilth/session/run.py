@@ -13,6 +13,7 @@ from tilth import __version__
 from tilth.config.settings import VARIABLES
 from tilth.contract.outcomes import ExitCode, StopReason
 from tilth.contract.prd import Task
+from tilth.git.workspace import Workspace
 from tilth.log.events import SessionStart
 from tilth.log.state import SessionState
 from tilth.loop import run as run_loop
@@ -20,11 +21,13 @@ from tilth.model.messages import Role
 from tilth.model.reviewers import is_same_model
 from tilth.session.at_rest import settle_inbox
 from tilth.session.branch import commit_seed, make_worktree
+from tilth.session.carry import Carry, wish_of
 from tilth.session.lane_recovery import Asked, recover_lanes
 from tilth.session.lanes import SessionLanes
 from tilth.session.parts import Parts
 from tilth.session.recovery import Found, recover
 from tilth.session.session import Session, SessionStatus
+from tilth.task.bench import RunContext
 from tilth.task.ending import Ending
 from tilth.task.lanes import Work
 
@@ -86,7 +89,7 @@ def run_session(
                 emit(start)
             if memory.seed is None:
                 commit_seed(session, workspace, emit)
-            parts.run_setup(context, session, workspace, again=lost)
+            prepare_project(parts, context, session, workspace, memory, lost=lost)
             bench = parts.bench(context, session, workspace)
             found = Found(session, workspace, memory, start, worktree_lost=lost)
             if laned:
@@ -103,6 +106,24 @@ def run_session(
         # What was said after the last look into the inbox and before the lock was free.
         settle_inbox(session.directory, parts.mask, session.guard)
     return ending
+
+
+def prepare_project(
+    parts: Parts,
+    context: RunContext,
+    session: Session,
+    workspace: Workspace,
+    memory: SessionState,
+    *,
+    lost: bool,
+) -> None:
+    """Run setup in the worktree, with the ignored files the session carries, and keep those."""
+    source, base = parts.source, session.start_commit
+    carry = Carry(session, memory, context.emit)
+    wish = None if carry.is_settled else wish_of(parts.settings, parts.facts, source, base)
+    carry.begin(source, wish, workspace.path, base)
+    parts.run_setup(context, session, workspace, again=lost)
+    carry.settle(source, wish, workspace.path, base)
 
 
 def start_event(parts: Parts, session: Session) -> SessionStart:

@@ -25,6 +25,7 @@ from tilth.show import (
     handover_lines,
     lane_lines,
     night_lines,
+    project_lines,
     session_lines,
 )
 from tilth.show.note import Note, Tone
@@ -332,6 +333,6 @@ def _(failed: ev.TaskFailed, now: Progress) -> Iterator[Note]:
     )
 
 
-_KINDS = (session_lines, evidence_lines, handover_lines, lane_lines, night_lines)
+_KINDS = (session_lines, project_lines, evidence_lines, handover_lines, lane_lines, night_lines)
 for _say in (say for kind in _KINDS for say in kind.LINES):
     lines.register(_say)
