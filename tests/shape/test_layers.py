@@ -111,6 +111,7 @@ LAYER = {
     "session.lanes": 3,
     "session.night": 3,
     "session.parts": 3,
+    "session.project_setup": 3,
     "session.readiness": 3,
     "session.recovery": 3,
     "session.reset": 3,

@@ -72,6 +72,9 @@ Until = Annotated[
 NoPing = Annotated[
     bool, typer.Option("--no-ping", help="Do not try the models before the session is made.")
 ]
+NoPreflight = Annotated[
+    bool, typer.Option("--no-preflight", help="Do not prove the plan before it runs.")
+]
 SpendLeftovers = Annotated[
     bool,
     typer.Option(

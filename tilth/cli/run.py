@@ -13,6 +13,7 @@ from tilth.cli.options import (
     Jobs,
     NoEval,
     NoPing,
+    NoPreflight,
     NoSandbox,
     Plain,
     RunTarget,
@@ -34,6 +35,7 @@ def run(
     plain: Plain = False,
     until: Until = None,
     no_ping: NoPing = False,
+    no_preflight: NoPreflight = False,
     spend_leftovers: SpendLeftovers = False,
     no_eval: NoEval = False,
     eval_threshold: EvalThreshold = None,
@@ -43,6 +45,7 @@ def run(
 
     Example: tilth run plans/search --repo ~/src/shop
     """
+    from tilth.interview.preflight import preflight
     from tilth.session.start import start
     from tilth.show.terminal import terminal
 
@@ -60,6 +63,7 @@ def run(
         new=new,
         until=until,
         ping=not no_ping,
+        preflight=None if no_preflight else preflight,
         spend_leftovers=spend_leftovers,
         frontend=terminal(plain=plain),
     )

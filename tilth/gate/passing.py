@@ -7,6 +7,7 @@ mark or the line of that very test says so, or it was so on the base.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 
 from tilth.base.values import Value
@@ -15,6 +16,7 @@ from tilth.gate.pristine import Pristine, SeedReading, function_of
 from tilth.gate.support_files import support_files
 
 _OK, _TESTS_FAILED = 0, 1
+_MOST_REASONS = 5
 _STATUS = {
     2: "pytest was interrupted",
     3: "pytest had an internal error, or the code under test tried to end the process",
@@ -44,6 +46,11 @@ class PytestRun(Value):
     def pristine(self, path: str) -> Pristine:
         """Say what a seed test holds, as the interpreter that ran it has read it."""
         return Pristine.of(path, self.seeds.get(path, SeedReading()))
+
+    def skip_reasons(self) -> dict[str, int]:
+        """Count the most frequent reasons why tests were skipped."""
+        said = (r.message or "no reason" for r in self.results if r.ending == "skipped")
+        return dict(Counter(said).most_common(_MOST_REASONS))
 
     def counts(self) -> dict[str, int]:
         """Count the results by kind."""

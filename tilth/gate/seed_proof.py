@@ -14,6 +14,7 @@ from tilth.gate.pristine import Pristine
 from tilth.gate.pytest_config import PytestSetup, pytest_setup
 from tilth.gate.pytest_run import PytestEnd
 from tilth.gate.reports import no_report, report_of
+from tilth.gate.staying import staying_nodes
 
 PYTEST = "pytest"
 _MOST_LINES = 200
@@ -105,10 +106,13 @@ def baseline_of(
     files = [Pristine(path=path, tests=()) for path in seeds.own]
     results = run.results if run else ()
     own = tuple(r for r in results if any(file.owns(r.node) for file in files))
+    stays = staying_nodes(run, seeds.own)
+    green = tuple(result.node for result in own if result.ending == "passed")
     return Baseline(
         report=report,
         results=own,
-        already_green=tuple(result.node for result in own if result.ending == "passed"),
+        already_green=tuple(node for node in green if node not in stays),
+        stays=stays,
         red_elsewhere=red_elsewhere,
         skipped=tuple(r.node for r in results if r.ending in ("skipped", "xfailed")),
         violations=violations,

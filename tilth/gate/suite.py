@@ -270,6 +270,7 @@ def _with_record(
         passed=passed_functions(run),
         cases=passed_cases(run),
         support=support,
+        skips=run.skip_reasons(),
     )
     return report.model_copy(update={"suite": record})
 

@@ -7,6 +7,7 @@ Nothing is read but names.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -39,3 +40,12 @@ def list_ignored(source: SourceRepo, root: Path, base: str) -> Listing:
         tracked=frozenset(map(os.fsdecode, entries)),
         ignored=tuple(sorted(os.fsdecode(path) for path in found if path in ruled)),
     )
+
+
+def are_ignored(source: SourceRepo, base: str, paths: Iterable[str]) -> frozenset[str]:
+    """Tell which paths the ignore files of a commit name, whether anything stands there or not."""
+    wanted = [os.fsencode(path) for path in paths]
+    with scratch(source.git_dir, source.head) as lent:
+        git = lent.git(lent.root)
+        found = BaseIgnores(git, lent, tree_entries(git, base))(wanted, ())
+    return frozenset(map(os.fsdecode, found))

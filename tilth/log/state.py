@@ -92,6 +92,7 @@ class SessionState:
     prepared: ev.SessionPrepared | None = None
     seed: ev.SeedCommitted | None = None
     carried: ev.Carried | None = None
+    preflight: ev.Preflighted | None = None
     # The branch as the session left it, and every commit it made.
     tip: str | None = None
     commits: Mapping[str, ev.Committed] = field(default_factory=dict)
@@ -306,6 +307,11 @@ def _(state: SessionState, event: Event, seed: ev.SeedCommitted) -> SessionState
 @_on(ev.Carried)
 def _(state: SessionState, event: Event, carried: ev.Carried) -> SessionState:
     return changed(state, carried=carried)
+
+
+@_on(ev.Preflighted)
+def _(state: SessionState, event: Event, preflight: ev.Preflighted) -> SessionState:
+    return changed(state, preflight=preflight)
 
 
 @_on(ev.ContextReset)

@@ -25,6 +25,7 @@ from tilth.session.files import read_tests
 from tilth.session.frontend import Frontend
 from tilth.session.models import Models
 from tilth.session.parts import open_parts, read_facts
+from tilth.session.project_setup import run_setup
 from tilth.session.session import Checkpoint, Session
 from tilth.task.bench import Bench
 
@@ -58,7 +59,7 @@ def open_ground(
             with parts.open_run(copy, SessionState()) as context:
                 workspace.create(recorded.base_commit)
                 lay_carried(copy, workspace)
-                parts.run_setup(context, copy, workspace)
+                run_setup(parts, context, copy, workspace)
                 yield parts.bench(context, copy, workspace)
 
 

@@ -38,6 +38,7 @@ MOST_BYTES = 50_000_000
 _BEGIN_BYTES = 64
 # Each is one more thing to mount for every command.
 _MOST_MOUNTS = 100
+_MOST_NAMED = 5
 
 
 @dataclass(frozen=True)
@@ -159,6 +160,26 @@ def _read(carried: Path) -> Iterator[CarriedFile]:
 def _hash(files: Iterable[CarriedFile]) -> str:
     text = "".join(f"{file.sha256}  {file.path}\n" for file in files)
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def missed_by(source: SourceRepo, base: str, carried: Path, said: str) -> tuple[str, ...]:
+    """Name the files of the checkout that git ignores, are not carried, and that tests speak of."""
+    listing = list_ignored(source, source.root, base) if said else None
+    if listing is None:
+        return ()
+    wanted = chosen(listing.ignored, listing.tracked, Wish(everything=True))
+    return tuple(
+        path
+        for path in wanted
+        if not (carried / path).exists() and any(name in said for name in _spoken_of(path))
+    )[:_MOST_NAMED]
+
+
+def _spoken_of(path: str) -> tuple[str, ...]:
+    """Give the names by which a test that misses a file speaks of it."""
+    stem = path.removeprefix("src/").removesuffix("/__init__.py").removesuffix(".py")
+    module = (f"'{stem.replace('/', '.')}'",) if path.endswith(".py") else ()
+    return (f"{path}'", *module)
 
 
 class Carry:

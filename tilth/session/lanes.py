@@ -141,6 +141,7 @@ class SessionLanes:
         # Then whoever is to land first.
         room = self._room.way_in(1 + names.index(task.id))
         gate = parts.gate(self._session, place, places, self._suites, room)
+        gate.preflight = self._bench.words.state.preflight
         return self._bench.at(
             tree=place,
             tools=parts.tools(place, places, task.id),

@@ -14,9 +14,9 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from tilth.base.clock import SystemClock
-from tilth.base.safe_text import inert
 from tilth.config.project import ProjectFacts, find_project
 from tilth.config.secrets import Mask
 from tilth.config.settings import (
@@ -26,15 +26,13 @@ from tilth.config.settings import (
 )
 from tilth.contract.rules import NEWEST_RULES, Rules
 from tilth.gate.findings import SuiteRecord
-from tilth.gate.gate import Gate
 from tilth.gate.interpreter import find_python
 from tilth.gate.room import WayIn
-from tilth.gate.setup import Setup, is_prepared
 from tilth.git import trees
 from tilth.git.repo_config import clean_configuration, credentials
 from tilth.git.source import SourceRepo
 from tilth.git.workspace import Workspace
-from tilth.log.events import Emit, Sink
+from tilth.log.events import Sink
 from tilth.log.reattach import evidence_of
 from tilth.log.state import SessionState
 from tilth.log.summary import summary
@@ -54,7 +52,7 @@ from tilth.session.night import Schedule, earlier_paces
 from tilth.session.notify import Channel, Notifier, channels
 from tilth.session.report_file import save_report
 from tilth.session.session import Session
-from tilth.session.store import Reserve, make_private
+from tilth.session.store import Reserve
 from tilth.session.task_gate import TaskGate, renew_home
 from tilth.session.telemetry import Telemetry, open_telemetry
 from tilth.show.hiding import hide_in_print
@@ -204,6 +202,7 @@ class Parts:
         places = self.places_after_setup(session, workspace)
         tools = self.tools(workspace, places)
         gate = self.gate(session, workspace, places, context.words.state.suites)
+        gate.preflight = context.words.state.preflight
         return context.at(tree=workspace, tools=tools, gate=gate)
 
     def tools(self, workspace: Workspace, places: Policy, task_id: str | None = None) -> Tools:
@@ -237,12 +236,33 @@ class Parts:
         places: Policy | None = None,
         suites: tuple[SuiteRecord, ...] | dict[str, SuiteRecord] = (),
         room: WayIn | None = None,
-    ) -> Gate:
+    ) -> TaskGate:
         """Give the gate that proves trees of a session; lanes share `suites` and a room."""
         places = places or self.places_after_setup(session, workspace)
-        gate = TaskGate(
+        gate = self.gate_at(
+            places,
+            workspace,
+            session.seed_tests,
+            carried_by(session),
+            suites=suites,
+            room=room,
+            start=session.start_commit,
+        )
+        gate.worker_home = places.home
+        return gate
+
+    def gate_at(
+        self,
+        places: Policy,
+        workspace: Workspace,
+        seed_tests: Path,
+        carried: Path,
+        **more: Any,
+    ) -> TaskGate:
+        """Give a gate, whether there is a session or not."""
+        return TaskGate(
             workspace=workspace,
-            seed_tests=session.seed_tests,
+            seed_tests=seed_tests,
             confinement=self.confinement,
             access=places.gate(),
             env=self.command_env(places),
@@ -252,50 +272,12 @@ class Parts:
             timeout_s=self.settings.validator_timeout_seconds,
             scratch=self.scratch,
             stands_for=(self.source.root, workspace.path),
-            suites=suites,
-            cores=1 if room else cores_here(),
-            room=room,
+            cores=1 if more.get("room") else cores_here(),
             mask=self.mask,
-            start=session.start_commit,
             challenge_seconds=self.settings.challenge_seconds,
-            carried=carried_by(session),
+            carried=carried,
+            **more,
         )
-        gate.worker_home = places.home
-        return gate
-
-    def run_setup(
-        self, context: RunContext, session: Session, workspace: Workspace, *, again: bool = False
-    ) -> None:
-        """Run the project's setup commands, unless the log says that it was done."""
-        commands = self.facts.setup
-        if not commands:
-            return
-        if not again and is_prepared(context.words.state.setups, commands):
-            return
-        self.set_up(session.directory / "setup", workspace, context.emit)
-
-    def set_up(self, setup: Path, workspace: Workspace, emit: Emit) -> None:
-        """Run the project's setup commands at a worktree; what they make besides is in `setup`."""
-        commands = self.facts.setup
-        places = self.places(workspace, setup, setup / "venv")
-        places = replace(places, network=places.network or self.setup_network)
-        reach = "with" if places.network else "without"
-        for line in commands:
-            asked = f"setup, as the repository's {self.facts.file} asks"
-            self.frontend.tell(f"{asked}, {reach} network: {inert(line)}")
-        for folder in (places.setup, places.setup_home, places.venv):
-            make_private(folder)
-        # Nothing of a virtual environment is for git to see, whoever makes it.
-        (places.venv / ".gitignore").write_text("*\n", encoding="utf-8")
-        Setup(
-            commands=commands,
-            root=workspace.path,
-            confinement=self.confinement,
-            access=places.for_setup(),
-            env=environment(
-                self.command_environ, home=places.setup_home, path_first=places.python.parent
-            ),
-        ).run(emit, self.mask)
 
     def places(
         self, workspace: Workspace | None, setup: Path, *made: Path, saying: bool = False

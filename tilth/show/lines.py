@@ -176,6 +176,14 @@ def _(hook: ev.HookRan, now: Progress) -> Iterator[Note]:
     yield Note("", text, QUIET, NO, story=bool(hook.exit_code))
 
 
+def _before(run: ev.ValidatorRun) -> str:
+    if run.suite is not None:
+        return f"the project's own tests are {'green' if run.passed else 'partly red'} on the base"
+    if run.passed:
+        return f"{run.name} is green before the work begins: its tests prove nothing about it"
+    return f"{run.name} is red before the work begins, as it should be"
+
+
 @lines.register
 def _(run: ev.ValidatorRun, now: Progress) -> Iterator[Note]:
     counts = test_counts(run.tests)
@@ -183,8 +191,8 @@ def _(run: ev.ValidatorRun, now: Progress) -> Iterator[Note]:
     if run.suite is not None and run.suite.not_run is not None:
         yield Note("base", f"{run.name} not run: {run.suite.not_run.words()}", QUIET)
     elif run.phase == "base":
-        text = f"{run.name} is {'green' if run.passed else 'red'} before the work begins"
-        yield Note("start", figures.joined((text, counts, took)), QUIET)
+        details = tuple(project_lines.suite_details(run.suite)) if run.suite else ()
+        yield Note("start", figures.joined((_before(run), counts, took)), QUIET, "", details)
     elif run.passed:
         label = "landing" if run.phase == "landing" else "gate"
         yield Note(label, figures.joined((run.name, counts or "passed", took)), GOOD, YES)

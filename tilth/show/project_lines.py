@@ -6,12 +6,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
 
-from tilth.log.project_events import Carried
+from tilth.gate.findings import SuiteRecord, ValidatorReport
+from tilth.log.project_events import Carried, Preflighted
 from tilth.show import figures
 from tilth.show.note import Note, Tone
 from tilth.show.progress import Progress
 
 _MOST_NAMED = 3
+_COUNTED = ("passed", "failed", "errors", "skipped", "xfailed")
 
 
 def carried(carried: Carried, now: Progress) -> Iterator[Note]:
@@ -42,4 +44,31 @@ def shortly(paths: Iterable[str]) -> str:
     return ", ".join([*shown, *([f"{rest} more"] if rest > 0 else [])])
 
 
-LINES = (carried,)
+def preflighted(preflight: Preflighted, now: Progress) -> Iterator[Note]:
+    """Say what the base is like, before a model is paid."""
+    first, *more = preflight.notes or ("the plan is proven on its base",)
+    yield Note("preflight", first, Tone.QUIET, "", tuple(more))
+
+
+def suite_words(report: ValidatorReport | None) -> str:
+    """Say how the project's own tests went: counts, why tests were skipped, what is red."""
+    if report is None or report.suite is None:
+        return ""
+    if report.suite.not_run is not None:
+        return f"not run: {report.suite.not_run.words()}"
+    counts = report.tests or {}
+    parts = [f"{counts[key]} {key}" for key in _COUNTED if counts.get(key)]
+    return "; ".join([", ".join(parts) or "none", *suite_details(report.suite)])
+
+
+def suite_details(suite: SuiteRecord) -> Iterator[str]:
+    """Say why tests were skipped most often, and name what is red."""
+    skips = [f"{count} skipped: {why}" for why, count in suite.skips.items()]
+    yield from skips[:_MOST_NAMED]
+    if suite.red:
+        rest = len(suite.red) - _MOST_NAMED
+        more = f" and {rest} more" if rest > 0 else ""
+        yield f"red: {', '.join(suite.red[:_MOST_NAMED])}{more}"
+
+
+LINES = (carried, preflighted)

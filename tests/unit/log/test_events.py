@@ -29,7 +29,7 @@ validator_run seed_tampered gate_steered seed_already_green case_parse_error cas
 evaluator_verdict evaluator_parse_error ledger_appended context_trimmed stagnation blocker_raised
 operator_request operator_word commit task_done task_force_accepted task_failed proposed_learnings
 cap_warning cache_warning evaluator_tool probe_run probe_failed challenge mutants landing_refused
-quota_wait forecast second_opinion notified taken stop
+quota_wait forecast second_opinion notified taken stop preflight
 """
 
 
