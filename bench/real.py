@@ -31,7 +31,7 @@ from support.messages_api import MessagesServer, by_role, call  # tests/ is no p
 # What a project's tests need beside the project.
 PROJECTS: Mapping[str, tuple[str, ...]] = {
     "iniconfig": (),
-    "humanize": ("freezegun",),
+    "humanize": ("freezegun", "pytest-benchmark"),
     "inflection": (),
     "itsdangerous": ("freezegun",),
     "python-slugify": (),
@@ -143,6 +143,7 @@ def _run(source: Path, root: Path, result: Result) -> None:
 
 def _session(bundle: Path, source: Path, root: Path) -> tuple[int, str]:
     from tilth.base.errors import TilthError
+    from tilth.interview.preflight import preflight
     from tilth.session.start import start
     from tilth.show.terminal import terminal
 
@@ -160,9 +161,8 @@ def _session(bundle: Path, source: Path, root: Path) -> tuple[int, str]:
         environ = _environ(server.url, root)
         try:
             with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
-                made = start(
-                    bundle, source, new=True, ping=False, environ=environ, frontend=terminal()
-                )
+                how = {"preflight": preflight, "environ": environ, "frontend": terminal()}
+                made = start(bundle, source, new=True, ping=False, **how)
         except TilthError as error:
             return 2, f"{said.getvalue()}\n{error}"
     return made.exit_code, said.getvalue()

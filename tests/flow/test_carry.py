@@ -11,6 +11,9 @@ from support.ignored_files import FILES, GENERATED, bundle, make_site
 from support.messages_api import Answer, call
 from support.replays import play, standings
 
+from tilth.interview.check import check
+from tilth.session.doctor import examine
+
 
 def bash(command: str) -> Answer:
     return call("bash", command=command)
@@ -114,3 +117,26 @@ def test_a_replay_takes_the_sessions_copy(tmp_path: Path) -> None:
     for path in GENERATED:
         (run.site.repo / path).unlink()
     assert standings(play(run.site)) == {"T-001": "equal"}
+
+
+def test_doctor_and_check_say_what_would_be_carried(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    site = make_site(tmp_path)
+    environ = site.environ("http://127.0.0.1:9")
+    monkeypatch.chdir(site.repo)
+    [said] = [each.found for each in examine(environ) if each.name == "carry"]
+    assert "4 files that git ignores" in said
+    assert check(bundle(site), site.repo, {}, environ=environ) == 0
+    assert "carries 4 files that git ignores" in capsys.readouterr().out
+    assert check(bundle(site), site.repo, {"carry": "off"}, environ=environ) == 1
+    assert "`--carry src/pkg/_version.py` hands it on" in capsys.readouterr().out
+
+
+def test_a_file_the_tests_miss_is_proposed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    own = "def test_table():\n    assert open('data/table.bin').read()\n"
+    site = make_site(tmp_path, {"tests/test_table.py": own})
+    check(bundle(site), site.repo, {}, environ=site.environ("http://127.0.0.1:9"))
+    assert "`--carry data/table.bin` hands it on" in capsys.readouterr().out
