@@ -112,14 +112,16 @@ def test_an_interpreter_that_cannot_start_stops_the_run(tmp_path: Path) -> None:
     )
 
 
-def test_the_plan_is_proven_after_setup(tmp_path: Path) -> None:
+@pytest.mark.parametrize("sandbox", ["off", "auto"])
+def test_the_plan_is_proven_after_setup(tmp_path: Path, sandbox: str) -> None:
     line = """echo 'version = "1.2"' > src/pkg/_version.py"""
     setup = f"setup = ['''{line}''']\n"
     site = make_site(tmp_path, {"pyproject.toml": FILES["pyproject.toml"] + setup})
     (site.repo / "src/pkg/_version.py").unlink()
-    run = flown(site, bundle(site), worker=WORK[:1])
+    run = flown(site, bundle(site), worker=WORK[:1], TILTH_SANDBOX=sandbox)
     assert run.code == 0
     assert run.of("preflight")[0]["baselines"]
+    assert git(site.repo, "worktree", "list").count("\n") == 1
 
 
 def test_a_regression_criterion_is_proven_by_staying_green(tmp_path: Path) -> None:

@@ -356,9 +356,11 @@ def test_a_carried_file_is_read_only_to_the_worker(tmp_path: Path) -> None:
     site.settings = {"TILTH_SANDBOX": "auto"}
     path = "src/pkg/_version.py"
     tries = bash(f"cat {path}; echo 'version = 2' > {path}; rm -f src/pkg/*.so")
-    run = site.run(bundle(site), worker=[tries, solve(1) + submit(1)], evaluator=[accept()])
+    steps = [tries, write(path, "version = 3\n"), solve(1) + submit(1)]
+    run = site.run(bundle(site), worker=steps, evaluator=[accept()])
     assert run.code == 0
     said = results(run)[0]
+    assert "is given to you to be read" in results(run, "write_file")[0]
     assert "version = '1.2'" in said
     assert "Read-only file system" in said or "Permission denied" in said
     assert (run.session / "workspace/src/pkg/_version.py").read_text() == "version = '1.2'\n"

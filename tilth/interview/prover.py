@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache, partial
 from pathlib import Path, PurePosixPath
 
 from tilth.base.clock import SystemClock
@@ -82,9 +83,8 @@ def make_prover(
         carried=ground.carried,
     )
     most_s = min(timeout_s, parts.settings.validator_timeout_seconds)
-    return Prover(
-        runtime, ground.trees, ground.base, most_s, at, lambda module: advice(ground, module)
-    )
+    advise = cache(partial(advice, ground))
+    return Prover(runtime, ground.trees, ground.base, most_s, at, advise)
 
 
 def advice(ground: Ground, module: str) -> str | None:
