@@ -41,7 +41,7 @@ PROJECTS: Mapping[str, tuple[str, ...]] = {
     "markupsafe": (),
     "toolz": (),
     "zipp": ("jaraco.itertools", "jaraco.functools", "jaraco.test", "more_itertools", "big-O"),
-    "wcwidth": (),
+    "wcwidth": ("pytest-cov",),
     "platformdirs": ("appdirs", "covdefaults", "pytest-cov", "pytest-mock"),
     "tomlkit": ("PyYAML",),
     "click": (),

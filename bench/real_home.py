@@ -96,6 +96,9 @@ def suite_at_home(source: Path, scratch: Path) -> dict[str, str]:
     }
     words = [str(bin_dir / "python"), "-m", "pytest", "-q", "-p", "tilth_counting"]
     words += ["-p", "no:cacheprovider"]
-    subprocess.run(words, cwd=source, env=environ, capture_output=True, timeout=1200, check=False)
+    how = {"capture_output": True, "text": True, "timeout": 1200, "check": False}
+    done = subprocess.run(words, cwd=source, env=environ, **how)
+    if not counted.is_file():
+        raise ValueError(f"its tests do not run at home: {done.stdout[-500:]}{done.stderr[-500:]}")
     ended: dict[str, str] = json.loads(counted.read_text())
     return ended
