@@ -26,6 +26,32 @@ _SIGNATURE = re.compile(
     r"|got some positional-only|takes .*argument|missing \d+ required)"
 )
 
+# Packages that tests like to use: what a misspelt name may have meant, though it is not installed.
+_WELL_KNOWN = frozenset(
+    {
+        "attrs",
+        "boto3",
+        "bs4",
+        "django",
+        "fastapi",
+        "flask",
+        "freezegun",
+        "httpx",
+        "hypothesis",
+        "mock",
+        "numpy",
+        "pandas",
+        "pydantic",
+        "pytest_mock",
+        "requests",
+        "responses",
+        "respx",
+        "scipy",
+        "sqlalchemy",
+        "torch",
+        "yaml",
+    }
+)
 _NEAR = 0.82
 
 
@@ -144,7 +170,7 @@ def _module_fault(module: str, result: NodeResult, known: KnownNames) -> str | N
 
 def _near_miss(module: str, known: KnownNames) -> str | None:
     """Find the known module a name looks like a misspelling of; another number is none."""
-    modules = (known.project | known.outside) - {module}
+    modules = (known.project | known.outside | _WELL_KNOWN) - {module}
     near = difflib.get_close_matches(module, modules, n=1, cutoff=_NEAR)
     return near[0] if near and _stem(near[0]) != _stem(module) else None
 
