@@ -17,6 +17,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +49,7 @@ PROJECTS: Mapping[str, tuple[str, ...]] = {
     "jinja2": ("trio",),
     "boltons": (),
     "more-itertools": (),
-    "structlog": ("pytest-asyncio", "freezegun", "pretend"),
+    "structlog": ("pytest-asyncio", "simplejson", "time-machine", "rich", "twisted"),
     "pytest-mock": ("pytest-asyncio",),
     "pytest-timeout": ("pytest-cov", "pexpect"),
     "packaging": ("pretend", "tomli_w", "hypothesis"),
@@ -151,7 +152,8 @@ def _session(bundle: Path, source: Path, root: Path) -> tuple[int, str]:
         "summary": "Added add_one.",
         "ac_coverage": [{"criterion": "1", "addressed_by": "tilth_sample.py:add_one"}],
     }
-    work = call("write_file", path="tilth_sample.py", content=_MODULE)
+    module = _header_of(source) + _MODULE
+    work = call("write_file", path="tilth_sample.py", content=module)
     criteria = [{"n": 1, "met": True, "by": "test", "evidence": "test_add_one"}]
     verdict = {"verdict": "accept", "rejection_category": None, "concern": "Sound."}
     ruling = call("submit_verdict", **verdict, criteria=criteria)
@@ -166,6 +168,14 @@ def _session(bundle: Path, source: Path, root: Path) -> tuple[int, str]:
         except TilthError as error:
             return 2, f"{said.getvalue()}\n{error}"
     return made.exit_code, said.getvalue()
+
+
+def _header_of(source: Path) -> str:
+    """Give the comments with which the project's own files begin, which its rules may ask for."""
+    found = sorted((*source.glob("src/*/__init__.py"), *source.glob("*/__init__.py")))
+    lines = found[0].read_text(encoding="utf-8").splitlines() if found else []
+    head = list(takewhile(lambda line: line.startswith("#"), lines))
+    return "".join(f"{line}\n" for line in (*head, "")) if head else ""
 
 
 def _environ(url: str, root: Path) -> dict[str, str]:

@@ -95,9 +95,9 @@ def keep(root: Path, paths: Iterable[str], into: Path) -> None:
     make_private(into)
     for path in paths:
         place = into / path
-        place.parent.mkdir(parents=True, exist_ok=True)
+        make_private(place.parent)
         place.write_bytes(read_inside(root, root / path))
-        place.chmod(0o644 | stat.S_IMODE(os.stat(root / path).st_mode) & 0o111)
+        place.chmod(0o600 | stat.S_IMODE(os.stat(root / path).st_mode) & 0o100)
 
 
 def gather(source: SourceRepo, base: str, wish: Wish | None, into: Path) -> Found:
