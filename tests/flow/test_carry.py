@@ -37,7 +37,7 @@ def test_generated_files_reach_the_worktree_and_the_gate(tmp_path: Path) -> None
     assert looked["content"].strip() == "version = '1.2'"
     base = next(each for each in run.of("validator_run") if each["name"] == "suite")
     assert base["tests"]["passed"] == 1
-    kept = [path for path in (run.session / "carried").rglob("*")]
+    kept = list((run.session / "carried").rglob("*"))
     assert {path.stat().st_mode & 0o777 for path in kept if path.is_dir()} == {0o700}
     assert {path.stat().st_mode & 0o777 for path in kept if path.is_file()} == {0o600}
     names = git(run.site.repo, "ls-tree", "-r", "--name-only", run.branch).split()
