@@ -8,7 +8,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Each process of a test run loads all files of tests: what one of them compiles, the others take.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup demo test lint bench challenge crash suite dist docs pictures clean
+.PHONY: setup demo test lint bench challenge real crash suite dist docs pictures clean
 
 setup: $(STAMP)
 
@@ -55,6 +55,10 @@ bench: setup
 # The passing tests of real projects, challenged on their own code; fetches them: make challenge NAMES="toolz click"
 challenge: setup
 	@$(BIN)/python -m bench.challenge $(NAMES)
+
+# Real projects as their developers have them: their suites at home and in the gate, and a session on each; fetches them
+real: setup
+	@$(BIN)/python -m bench.real $(NAMES)
 
 # Every change of the evaluator's suite applied and tested: make suite DIR=path/to/another
 suite: setup

@@ -11,13 +11,12 @@ import os
 import shutil
 import subprocess
 import sys
-import tarfile
 import tempfile
-import venv
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from bench.sources import fetch, install
 from tilth.base.errors import UserError
 from tilth.contract.prd import Task
 from tilth.gate.challenged import Challenged
@@ -61,27 +60,6 @@ class Count:
             f"| {self.name} | {self.version} | {self.tests} | {self.noticed} ({share:.1f} %) "
             f"| {plain} | {len(self.coarse)} | {len(self.refused)} |"
         )
-
-
-def fetch(name: str, into: Path) -> Path:
-    """Unpack a project's newest source distribution and give its directory."""
-    pip = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--no-binary", ":all:"]
-    subprocess.run([*pip, "-d", str(into), name], check=True, capture_output=True)
-    [archive] = into.glob("*.tar.gz")
-    with tarfile.open(archive) as file:
-        file.extractall(into / "source", filter="data")
-    [source] = (into / "source").iterdir()
-    return source
-
-
-def prepare(source: Path) -> Path:
-    """Install a project with what its tests need, and give the interpreter."""
-    home = source.parent.parent / "venv"
-    venv.create(home, with_pip=True)
-    python = home / "bin" / "python"
-    pip = [str(python), "-m", "pip", "install", "-q"]
-    subprocess.run([*pip, "-e", str(source), *_NEEDS], check=True, capture_output=True)
-    return python
 
 
 def challenged(source: Path, python: Path, scratch: Path) -> Iterator[tuple[Challenged, int, int]]:
@@ -141,7 +119,7 @@ def measure(name: str) -> Count:
         root = Path(place)
         source = fetch(name, root)
         count = Count(name, source.name.rpartition("-")[2])
-        python = prepare(source)
+        python = install(source, root / "venv", *_NEEDS)
         (root / "scratch").mkdir()
         for found, plain, plain_noticed in challenged(source, python, root / "scratch"):
             count.tests += len(found.tests)

@@ -18,6 +18,8 @@ PLACES = {
     "after the session appeared": (1,),
     "after starting the branch": (1,),
     "after adding the worktree": (1,),
+    "before keeping what is carried": (1,),
+    "after keeping what is carried": (1,),
     "before moving the branch": (1, 2),
     "after moving the branch": (1, 2),
     "before checking out the seed": (1,),

@@ -116,5 +116,5 @@ def test_a_case_that_no_longer_passes_after_a_stop_is_worked_on_again(site: Site
 def test_every_directory_of_a_session_is_private(site: Site) -> None:
     run = site.run(site.bundle(1), worker=[solve(1) + submit(1)], evaluator=[accept()])
     found = [path for path in run.session.iterdir() if path.is_dir()]
-    assert {path.name for path in found} == {"workspace", "ledger", "seed-tests"}
+    assert {path.name for path in found} == {"workspace", "ledger", "seed-tests", "carried"}
     assert {os.stat(path).st_mode & 0o777 for path in [run.session, *found]} == {0o700}

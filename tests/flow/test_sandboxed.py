@@ -13,6 +13,7 @@ from support.commands import start
 from support.evidence_story import LIGHT_FILES
 from support.fleet_site import answer
 from support.flow_site import Run, Site, accept, git, reject, solve, submit, task, write
+from support.ignored_files import bundle, make_site
 from support.light_gate import LIGHT
 from support.messages_api import Answer, MessagesServer, Reply, Request, by_role, call
 from support.sandbox_site import bubblewrap, real_wall
@@ -113,7 +114,8 @@ def test_an_editable_install_of_a_src_layout_is_led_to_the_work(tmp_path: Path) 
         folder,
         worker=[
             write("src/shop/prices.py", "def double(x):\n    return 2 * x\n"),
-            bash("cd / && python -c 'import shop.prices, sys; print(shop.prices, sys.prefix)'"),
+            # Without the search path that the worker's shell has besides.
+            bash("cd / && python -E -c 'import shop.prices as s, sys; print(s, sys.prefix)'"),
             bash(f"echo x > {site.repo}/.venv/pyvenv.cfg"),
             submit(1, **case),
         ],
@@ -347,3 +349,18 @@ def test_a_probe_of_the_evaluator_stands_behind_the_same_wall(tmp_path: Path) ->
     assert "3 failed" in look["content"]
     assert SECRET not in look["content"]
     assert "File too large" in look["content"]
+
+
+def test_a_carried_file_is_read_only_to_the_worker(tmp_path: Path) -> None:
+    site = make_site(tmp_path)
+    site.settings = {"TILTH_SANDBOX": "auto"}
+    path = "src/pkg/_version.py"
+    tries = bash(f"cat {path}; echo 'version = 2' > {path}; rm -f src/pkg/*.so")
+    steps = [tries, write(path, "version = 3\n"), solve(1) + submit(1)]
+    run = site.run(bundle(site), worker=steps, evaluator=[accept()])
+    assert run.code == 0
+    said = results(run)[0]
+    assert "is given to you to be read" in results(run, "write_file")[0]
+    assert "version = '1.2'" in said
+    assert "Read-only file system" in said or "Permission denied" in said
+    assert (run.session / "workspace/src/pkg/_version.py").read_text() == "version = '1.2'\n"

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from support.night_samples import NIGHT_SAMPLES, SHA
+from support.project_samples import PROJECT_SAMPLES
 from tilth.contract.case import Blocker, Case
 from tilth.contract.evidence import ProbeOutcome
 from tilth.contract.operator_word import Verb
@@ -314,6 +315,7 @@ SAMPLES: dict[str, Payload] = {
             merged_with=("T-001",),
         ),
         *NIGHT_SAMPLES,
+        *PROJECT_SAMPLES,
         Notified(kind="end", channel="command", ok=True),
         Taken(branch="main", before=SHA, after=SHA, tasks=("T-001",), commits=(SHA,), how="anew"),
         stop(),

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from tilth.cli.options import AsJson, NoSandbox, settings_of
+from tilth.cli.options import AsJson, Carry, NoSandbox, settings_of
 
 
 def check(
@@ -20,6 +20,7 @@ def check(
     ] = None,
     as_json: AsJson = False,
     no_sandbox: NoSandbox = False,
+    carry: Carry = None,
 ) -> int:
     """Prove a hand-written PRD before it runs.
 
@@ -30,4 +31,4 @@ def check(
     """
     from tilth.interview.check import check as prove
 
-    return prove(prd, repo, settings_of(no_sandbox=no_sandbox), as_json=as_json)
+    return prove(prd, repo, settings_of(no_sandbox=no_sandbox, carry=carry), as_json=as_json)

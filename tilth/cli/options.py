@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -32,6 +33,26 @@ NoSandbox = Annotated[
     bool, typer.Option("--no-sandbox", help="Run commands unconfined (TILTH_SANDBOX=off).")
 ]
 
+RunTarget = Annotated[
+    Path,
+    typer.Argument(
+        metavar="[TARGET]",
+        help="A prd.json, a directory that holds one, or a repo with a prepared session.",
+        show_default="the current directory",
+    ),
+]
+WorkedOn = Annotated[
+    Path | None,
+    typer.Option("--repo", metavar="DIR", help="The git repository to work on."),
+]
+Carry = Annotated[
+    str | None,
+    typer.Option(
+        "--carry",
+        metavar="WHAT",
+        help="Ignored files to hand on: off, generated, project or globs (TILTH_CARRY).",
+    ),
+]
 Jobs = Annotated[
     str | None,
     typer.Option(
@@ -53,6 +74,9 @@ Detach = Annotated[
 ]
 NoPing = Annotated[
     bool, typer.Option("--no-ping", help="Do not try the models before the session is made.")
+]
+NoPreflight = Annotated[
+    bool, typer.Option("--no-preflight", help="Do not prove the plan before it runs.")
 ]
 SpendLeftovers = Annotated[
     bool,
@@ -77,6 +101,7 @@ def settings_of(
     eval_threshold: str | None = None,
     no_sandbox: bool = False,
     jobs: str | None = None,
+    carry: str | None = None,
 ) -> dict[str, object]:
     """Give the settings that options ask for, by field name."""
     asked: dict[str, object] = {}
@@ -88,4 +113,6 @@ def settings_of(
         asked["sandbox"] = "off"
     if jobs is not None:
         asked["jobs"] = jobs
+    if carry is not None:
+        asked["carry"] = carry
     return asked

@@ -9,32 +9,26 @@ from typing import Annotated
 import typer
 
 from tilth.cli.options import (
+    Carry,
     Detach,
     EvalThreshold,
     Jobs,
     NoEval,
     NoPing,
+    NoPreflight,
     NoSandbox,
     Plain,
+    RunTarget,
     SpendLeftovers,
     Until,
+    WorkedOn,
     settings_of,
 )
 
 
 def run(
-    target: Annotated[
-        Path,
-        typer.Argument(
-            metavar="[TARGET]",
-            help="A prd.json, a directory that holds one, or a repo with a prepared session.",
-            show_default="the current directory",
-        ),
-    ] = Path(),
-    repo: Annotated[
-        Path | None,
-        typer.Option("--repo", metavar="DIR", help="The git repository to work on."),
-    ] = None,
+    target: RunTarget = Path(),
+    repo: WorkedOn = None,
     new: Annotated[
         bool, typer.Option("--new", help="Start afresh even if a session could be resumed.")
     ] = False,
@@ -42,10 +36,12 @@ def run(
         bool, typer.Option("--renumber", help="Number the tasks on where their ids have landed.")
     ] = False,
     jobs: Jobs = None,
+    carry: Carry = None,
     plain: Plain = False,
     until: Until = None,
     detach: Detach = False,
     no_ping: NoPing = False,
+    no_preflight: NoPreflight = False,
     spend_leftovers: SpendLeftovers = False,
     no_eval: NoEval = False,
     eval_threshold: EvalThreshold = None,
@@ -55,13 +51,19 @@ def run(
 
     Example: tilth run plans/search --repo ~/src/shop
     """
+    from tilth.interview.preflight import preflight
     from tilth.session.start import start
     from tilth.show.detach import carry_out
     from tilth.show.terminal import terminal
 
     asked = settings_of(
-        no_eval=no_eval, eval_threshold=eval_threshold, no_sandbox=no_sandbox, jobs=jobs
+        no_eval=no_eval,
+        eval_threshold=eval_threshold,
+        no_sandbox=no_sandbox,
+        jobs=jobs,
+        carry=carry,
     )
     body = partial(start, target, repo, asked, new=new, renumber=renumber, until=until)
     body = partial(body, ping=not no_ping, spend_leftovers=spend_leftovers)
+    body = partial(body, preflight=None if no_preflight else preflight)
     return carry_out(lambda: body(frontend=terminal(plain=plain)).exit_code, detach=detach)

@@ -11,6 +11,7 @@ without the prefix.
     suite = ["-m", "not slow"]           # pytest arguments of the project's own tests; false: none
     context_files = ["AGENTS.md"]
     setup = ["python -m venv .venv"]     # command lines, run in order before the first task
+    carry = ["data/*.bin"]               # ignored files the tests need; taken if the user says so
 
     [tool.tilth.validators]
     mypy = "mypy src"                    # short for { command = "mypy src" }
@@ -74,6 +75,7 @@ class ProjectFacts(Value):
     replace_defaults: bool = False
     context_files: tuple[str, ...] | None = None
     setup: tuple[str, ...] = ()
+    carry: tuple[str, ...] = ()
     file: str = PYPROJECT
 
     @property
@@ -133,6 +135,7 @@ def _facts(table: Any, file: str) -> ProjectFacts:
         replace_defaults=not written.defaults,
         context_files=written.context_files,
         setup=written.setup,
+        carry=written.carry,
         file=file,
     )
 
@@ -203,6 +206,7 @@ class _Table(Value):
     suite: Annotated[bool | tuple[str, ...], BeforeValidator(_suite)] = True
     context_files: Annotated[tuple[str, ...], BeforeValidator(_names)] | None = None
     setup: Annotated[tuple[str, ...], BeforeValidator(_command_lines)] = ()
+    carry: Annotated[tuple[str, ...], BeforeValidator(_names)] = ()
     validators: dict[
         Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,39}$")],
         Annotated[_ValidatorTable, BeforeValidator(_expanded)],

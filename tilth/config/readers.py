@@ -23,6 +23,8 @@ from tilth.base.errors import BadText
 from tilth.base.foreign_text import read_json
 
 LONGEST_TIMEOUT_S = 7 * 24 * 3600
+# What TILTH_CARRY says in one word; anything else are globs.
+OFF, GENERATED, PROJECT = "off", "generated", "project"
 
 _SWITCHES = {
     "1": True,
@@ -199,6 +201,17 @@ def _file_names(value: Any) -> tuple[str, ...]:
     return found
 
 
+def _carry(value: Any) -> tuple[str, ...]:
+    words = value.split(",") if isinstance(value, str) else value
+    found = plain_names(words)
+    known = {OFF, GENERATED, PROJECT}
+    if found and len(found) == 1 and found[0].lower() in known:
+        return (found[0].lower(),)
+    if not found or not known.isdisjoint(found):
+        _refuse("must be off, generated, project, or a comma list of globs")
+    return found
+
+
 def plain_names(names: Any) -> tuple[str, ...] | None:
     """Tidy a list of names; None if one of them could lead out of the repository's root."""
     if not isinstance(names, Iterable):
@@ -240,5 +253,6 @@ CommandLine = Annotated[str, BeforeValidator(_command_line)]
 Headers = Annotated[dict[str, SecretStr], BeforeValidator(_headers)]
 FileNames = Annotated[tuple[str, ...], BeforeValidator(_file_names)]
 AbsolutePath = Annotated[Path, BeforeValidator(_path)]
+CarryWords = Annotated[tuple[str, ...], BeforeValidator(_carry)]
 Interpreter = Annotated[Path | None, BeforeValidator(_interpreter)]
 TimeoutSeconds = Annotated[float, above_zero(LONGEST_TIMEOUT_S)]

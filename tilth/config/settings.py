@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,10 +15,13 @@ from pydantic import AfterValidator, ConfigDict, Field, SecretStr, ValidationErr
 
 from tilth.base.errors import BadSetting
 from tilth.base.values import Value
+from tilth.config.choices import OnExhausted, SandboxChoice
 from tilth.config.readers import (
+    GENERATED,
     LONGEST_TIMEOUT_S,
     AbsolutePath,
     BaseUrl,
+    CarryWords,
     CommandLine,
     FileNames,
     Headers,
@@ -45,7 +47,6 @@ from tilth.config.variables import (
     variables_of,
     worked_out,
 )
-from tilth.contract.prd import Plan
 from tilth.model.messages import Role
 
 if TYPE_CHECKING:
@@ -71,31 +72,6 @@ __all__ = [
 EXAMPLE_MODEL = "claude-sonnet-5-5"
 MOST_JOBS = 16
 DEFAULT_BASE_URL = "https://api.anthropic.com"
-
-
-class OnExhausted(StrEnum):
-    """Say what becomes of a run when a task is exhausted."""
-
-    AUTO = "auto"
-    HALT = "halt"
-    SKIP = "skip"
-    ACCEPT = "accept"
-
-    def effective(self, plan: Plan) -> OnExhausted:
-        """Settle `auto`: a plan that declares no dependency has its order for one, and halts."""
-        if self is not OnExhausted.AUTO:
-            return self
-        declared = any(task.depends_on for task in plan.tasks)
-        return OnExhausted.SKIP if declared else OnExhausted.HALT
-
-
-class SandboxChoice(StrEnum):
-    """Say how commands are to be confined."""
-
-    AUTO = "auto"
-    BWRAP = "bwrap"
-    LANDLOCK = "landlock"
-    OFF = "off"
 
 
 class Endpoint(Value):
@@ -226,6 +202,12 @@ class Settings(Value):
         flag="--no-sandbox",
     )
     sandbox_network: Switch = setting(False, "whether sandboxed commands may use the network")
+    carry: CarryWords = setting(
+        (GENERATED,),
+        "ignored files that worker and gate are given: off, generated, project, or a comma list of "
+        "globs beside the generated kinds",
+        flag="--carry",
+    )
     max_output_tokens: Annotated[int, whole(1)] = setting(16_000, "max_tokens of one model call")
     stall_seconds: TimeoutSeconds = setting(
         120, "seconds a model may send nothing before a try counts as failed; local ones need more"

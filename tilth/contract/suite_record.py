@@ -35,7 +35,8 @@ class SuiteRecord(Value):
     """Hold what a project's own tests did on one tree, or why they are not run.
 
     `passed` are the functions that passed, by their file, `cases` how often those did that are run
-    several times. `support` are the files that tests of the base stand on.
+    several times. `support` are the files that tests of the base stand on, `skips` the reasons
+    why most tests were skipped.
     """
 
     # Earlier versions wrote more of a run.
@@ -46,4 +47,5 @@ class SuiteRecord(Value):
     passed: Mapping[str, tuple[str, ...]] = {}
     cases: Mapping[str, int] = {}
     support: tuple[str, ...] = ()
+    skips: Mapping[str, int] = {}
     not_run: NotRun | None = None

@@ -94,6 +94,7 @@ def _frontend(notes: list[str], interrupt: Interrupt) -> Frontend:
 
 def _work(job: Job, claim: Claim, frontend: Frontend) -> ExitCode:
     """Resume the unit's session if there is one, else run it."""
+    from tilth.interview.preflight import preflight
     from tilth.session.start import start
 
     place = Path(job.sessions) / claim.entry.session
@@ -101,7 +102,14 @@ def _work(job: Job, claim: Claim, frontend: Frontend) -> ExitCode:
         return _go_on(job, claim, frontend)
     unit = job.unit
     try:
-        result = start(unit.prd, Path(unit.repo), new=True, fence=claim.fence, frontend=frontend)
+        result = start(
+            unit.prd,
+            Path(unit.repo),
+            new=True,
+            preflight=preflight,
+            fence=claim.fence,
+            frontend=frontend,
+        )
     except DiskError:
         if not place.is_dir():
             raise

@@ -22,7 +22,7 @@ from tilth.gate.overlay import DID, Trees, role_of
 from tilth.gate.plain_sight import unseen
 from tilth.gate.proof_notes import proof_notes
 from tilth.gate.seed_proof import Proof
-from tilth.gate.steering import is_test_file, may_change
+from tilth.gate.steering import fits_one, is_test_file
 from tilth.gate.tampering import key_notes, shortened, tampering_notes
 from tilth.git.kept_trees import KeptTrees, TreeSource
 
@@ -86,7 +86,7 @@ def steering_of(trees: Trees, task: Task, validators: Iterable[NamedValidator]) 
     own = " by permission of the plan, and the gate ran with it"
 
     def by(path: str) -> str:
-        return own if may_change(path, task.may_change) else ""
+        return own if fits_one(path, task.may_change) else ""
 
     found = _named(trees, tuple(validators), by, later=True)
     notes = [note for said in found.values() for note in said]
@@ -98,7 +98,7 @@ def earlier_steering(trees: Trees, plan: Plan, validators: Iterable[NamedValidat
     done = plan.with_status(Status.DONE)
 
     def by(path: str) -> str:
-        ids = ", ".join(task.id for task in done if may_change(path, task.may_change))
+        ids = ", ".join(task.id for task in done if fits_one(path, task.may_change))
         whom = f"by permission ({ids})" if ids else "though no task had permission"
         return f" earlier in this session, {whom}, and the gate of this task ran with that"
 

@@ -7,6 +7,7 @@ away again. It does not know what the commands mean.
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
@@ -38,6 +39,8 @@ class Runtime:
     ruff: Path
     scratch: Path
     stands_for: tuple[Path, ...] = ()
+    # Files that git ignores and every tree is given, at their paths below this directory.
+    carried: Path | None = None
     place: Callable[[], AbstractContextManager[None]] = nullcontext
     # What the interpreter has read in test files, by their text.
     readings: dict[bytes, SeedReading] = field(default_factory=dict)
@@ -94,6 +97,8 @@ def open_export(runtime: Runtime, tree: str, overlay: Overlay) -> Iterator[Expor
     """Export a tree with its overlay; the directory is gone afterwards, come what may."""
     with open_bare(runtime) as export:
         runtime.export(tree, export.path)
+        if runtime.carried is not None:
+            lay_beside(runtime.carried, export.path)
         lay_out(overlay, export.path)
         yield export
 
@@ -107,6 +112,27 @@ def open_bare(runtime: Runtime) -> Iterator[Export]:
         for name in ("export", "home"):
             (root / name).mkdir()
         yield Export(runtime=runtime, root=root)
+
+
+def lay_beside(carried: Path, into: Path) -> None:
+    """Copy the files below a directory to where nothing stands yet; no link is followed."""
+    for folder, _, names in os.walk(carried):
+        below = Path(folder).relative_to(carried)
+        if names and _has_room(into, below):
+            for name in names:
+                if not os.path.lexists(into / below / name):
+                    shutil.copy(Path(folder, name), into / below / name)
+
+
+def _has_room(root: Path, below: Path) -> bool:
+    """Make a directory below another; tell whether it could be had without a link on the way."""
+    place = root
+    for part in below.parts:
+        place = place / part
+        if place.is_symlink() or (place.exists() and not place.is_dir()):
+            return False
+        place.mkdir(exist_ok=True)
+    return True
 
 
 def _interpreter(python: Path) -> tuple[Path, ...]:

@@ -68,16 +68,17 @@ class Baseline(Value):
     """Hold what is true of the base before the worker starts.
 
     `report` and `results` are about this task's seed tests; a task without any has no report.
-    `red_elsewhere` and `skipped` name tests that the worker is not blamed for. `violations` counts
-    ruff's findings by `path|code|message`. `suite` is what the project's own
-    tests did, and `suite_report` how they went if they were run for this baseline. `support` are
-    the files that all these tests stand on. Where the
-    project's configuration takes the place of the gate's own run, `seeds_left_out` is true.
+    `stays` are those that are green as they are to be. `red_elsewhere` and `skipped` name tests
+    that the worker is not blamed for. `violations` counts ruff's findings by `path|code|message`.
+    `suite` is what the project's own tests did, and `suite_report` how they went if they were run
+    for this baseline. `support` are the files that all these tests stand on. Where the project's
+    configuration takes the place of the gate's own run, `seeds_left_out` is true.
     """
 
     report: ValidatorReport | None = None
     results: tuple[NodeResult, ...] = ()
     already_green: tuple[str, ...] = ()
+    stays: tuple[str, ...] = ()
     red_elsewhere: tuple[str, ...] = ()
     skipped: tuple[str, ...] = ()
     violations: Mapping[str, int] = {}
@@ -103,11 +104,14 @@ class Baseline(Value):
             count = len(self.already_green)
             lines.append(f"Already green there, so they prove nothing about the change: {count}.")
             lines += _listed(self.already_green)
+        if self.stays:
+            lines.append(f"Green there, to stay so, as their criterion asks: {len(self.stays)}.")
+            lines += _listed(self.stays)
         if self.red_elsewhere:
             count = len(self.red_elsewhere)
             lines.append(f"Red there already, though their tasks are done: {count}.")
             lines += _listed(self.red_elsewhere)
-        if not red and not self.already_green:
+        if not red and not self.already_green and not self.stays:
             lines.append(f"The seed tests gave no result there:\n{self.report.output.strip()}")
         return "\n".join(lines)
 

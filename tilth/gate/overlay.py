@@ -22,9 +22,9 @@ from tilth.gate.steering import (
     SECTIONS,
     TESTS,
     WHOLE,
+    fits_one,
     is_beside_tests,
     makes_package_of_tests,
-    may_change,
     steers,
     stems,
 )
@@ -121,7 +121,7 @@ class Trees:
 
     def read_steering(self, path: str, allowed: Iterable[str]) -> bytes | None:
         """Read a file that steers the gate: of the base, or of the tree where the task may."""
-        permitted = may_change(path, allowed)
+        permitted = fits_one(path, allowed)
         if path not in (self.tree_files if permitted else self.base_files):
             return None
         return self.read_tree(path) if permitted else self.read_base(path)
@@ -139,7 +139,7 @@ def plan_overlay(
     for change in trees.changes:
         if change.path in seeds.run or seeds.is_any(change.path) or _hides(change, seeds):
             ruling = _of_seeds(change, trees, seeds)
-        elif may_change(change.path, globs):
+        elif fits_one(change.path, globs):
             continue
         else:
             ruling = _of_gate(change, trees, change.path in known)

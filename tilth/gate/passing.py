@@ -18,6 +18,7 @@ from tilth.gate.support_files import support_files
 
 _OK, _TESTS_FAILED = 0, 1
 _PLURAL = {"error": "errors"}
+_MOST_REASONS = 5
 _STATUS = {
     2: "pytest was interrupted",
     3: "pytest had an internal error, or the code under test tried to end the process",
@@ -47,6 +48,11 @@ class PytestRun(Value):
     def support(self) -> frozenset[str]:
         """Give the files that the tests stand on."""
         return support_files(self.reads, self.collected)
+
+    def skip_reasons(self) -> dict[str, int]:
+        """Count the most frequent reasons why tests were skipped."""
+        said = (r.message or "no reason" for r in self.results if r.ending == "skipped")
+        return dict(Counter(said).most_common(_MOST_REASONS))
 
     def counts(self) -> dict[str, int]:
         """Count the results by kind."""

@@ -13,6 +13,7 @@ from tilth.gate.pristine import file_of
 from tilth.gate.pytest_config import PytestSetup, pytest_setup
 from tilth.gate.pytest_run import PytestEnd
 from tilth.gate.reports import no_report, report_of
+from tilth.gate.staying import staying_nodes
 
 PYTEST = "pytest"
 _MOST_LINES = 200
@@ -97,10 +98,13 @@ def baseline_of(
     """Gather what is true of the base."""
     results = run.results if run else ()
     own = tuple(result for result in results if file_of(result.node) in seeds.own)
+    stays = staying_nodes(run, seeds.own)
+    green = tuple(result.node for result in own if result.ending == "passed")
     return Baseline(
         report=report,
         results=own,
-        already_green=tuple(result.node for result in own if result.ending == "passed"),
+        already_green=tuple(node for node in green if node not in stays),
+        stays=stays,
         red_elsewhere=red_elsewhere,
         skipped=tuple(r.node for r in results if r.ending in ("skipped", "xfailed")),
         violations=violations,

@@ -72,7 +72,7 @@ def stems(path: str) -> set[str]:
     return set(map(stem, path.split("/")))
 
 
-def may_change(path: str, globs: Iterable[str]) -> bool:
+def fits_one(path: str, globs: Iterable[str]) -> bool:
     """Tell whether one of a task's globs names the path; one without a slash fits at any depth."""
     return any(_fits(glob.removeprefix("./"), path.split("/")) for glob in globs)
 

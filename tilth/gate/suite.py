@@ -269,6 +269,7 @@ def _record(
         passed={path: tuple(functions) for path, functions in passed.items()},
         cases={node: count for node, count in cases.items() if count > 1},
         support=support,
+        skips=run.skip_reasons(),
     )
 
 

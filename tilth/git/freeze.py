@@ -8,7 +8,7 @@ the same bytes back. Neither touches the worktree's own index, any ref or the us
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -46,12 +46,7 @@ def stage(git: Git, lent: Scratch, base: str) -> Survey:
     open_to_owner(git.work_tree)
     entries = tree_entries(git, base)
     tracked = Base.of({path: mode for path, (mode, _) in entries.items()})
-    rules = {
-        path: blob
-        for path, (mode, blob) in entries.items()
-        if os.path.basename(path) == b".gitignore" and mode in _REGULAR
-    }
-    found = survey(os.fsencode(git.work_tree), tracked, _BaseIgnores(git, lent, rules))
+    found = survey(os.fsencode(git.work_tree), tracked, BaseIgnores(git, lent, entries))
     if found.leans_on(tracked):
         git.run("read-tree", base)
         removed = found.removed(tracked)
@@ -80,13 +75,17 @@ def export(source: SourceRepo, tree: str, into: Path) -> None:
         lent.git(into.resolve()).run("read-tree", "--reset", "-u", tree)
 
 
-class _BaseIgnores:
+class BaseIgnores:
     """Ask git what the base's own ignore files say, in a directory that holds nothing else."""
 
-    def __init__(self, git: Git, lent: Scratch, rules: dict[bytes, str]) -> None:
+    def __init__(self, git: Git, lent: Scratch, entries: Mapping[bytes, tuple[bytes, str]]) -> None:
         self._git = git
         self._lent = lent
-        self._rules = rules
+        self._rules = {
+            path: blob
+            for path, (mode, blob) in entries.items()
+            if os.path.basename(path) == b".gitignore" and mode in _REGULAR
+        }
         self._there: Git | None = None
 
     def __call__(self, paths: Sequence[bytes], directories: Iterable[bytes]) -> set[bytes]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -18,7 +18,13 @@ _REQUIREMENT = re.compile(r"\s*([A-Za-z0-9][A-Za-z0-9._-]*)")
 _MOST_SOURCES = 20_000
 
 
-def read_names(export: Path, python: Path, plan: str, tests: Iterable[str]) -> KnownNames:
+def read_names(
+    export: Path,
+    python: Path,
+    plan: str,
+    tests: Iterable[str],
+    ignored: Callable[[str], str | None] = lambda module: None,
+) -> KnownNames:
     """Look around an export: its own modules, and the names of everything else."""
     project = frozenset(_modules(export)) | frozenset(_modules(export / "src"))
     return KnownNames(
@@ -29,6 +35,7 @@ def read_names(export: Path, python: Path, plan: str, tests: Iterable[str]) -> K
         plan=plan,
         tests=frozenset(tests),
         defines=lambda name: _defines(export, name, frozenset(tests)),
+        ignored=ignored,
     )
 
 

@@ -35,7 +35,7 @@ from tilth.interview.frontend import InterviewFrontend
 from tilth.interview.logged import LoggedInterview, read_interview
 from tilth.interview.opening import Anchor, find_specs, go_on_from, open_interview
 from tilth.interview.person_text import person_text
-from tilth.interview.prover import make_prover
+from tilth.interview.prover import Ground, make_prover, open_ground
 from tilth.interview.sink import SessionSink
 from tilth.interview.terminal import TerminalFrontend
 from tilth.log.events import Stop
@@ -200,7 +200,10 @@ def _interview(
     if isinstance(frontend, TerminalFrontend):
         frontend.recall(logged.answers)
     try:
-        with _open_bench(parts, session, options, frontend, memory) as bench:
+        with (
+            open_ground(parts, parts.source.head) as ground,
+            _open_bench(parts, ground, session, options, frontend, memory) as bench,
+        ):
             return _hold(bench, session, parts.source, anchor, logged, memory)
     finally:
         if isinstance(frontend, TerminalFrontend):
@@ -210,6 +213,7 @@ def _interview(
 @contextmanager
 def _open_bench(
     parts: Parts,
+    ground: Ground,
     session: Session,
     options: PrepareOptions,
     frontend: InterviewFrontend,
@@ -224,7 +228,7 @@ def _open_bench(
     reviewer = None if no_review else settings.require_endpoint(Role.EVALUATOR)
     evaluator = model_at(reviewer, interrupt) if reviewer else None
     workspace = parts.workspace(session)
-    prover = make_prover(parts, workspace, parts.source.head)
+    prover = make_prover(ground)
     try:
         yield InterviewBench(
             seeder=seeder,

@@ -7,7 +7,7 @@ findings; it writes nothing that stays.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from tilth.base.values import Value
 from tilth.contract.prd import Plan, Status, Task
@@ -19,24 +19,31 @@ from tilth.gate.pristine import SeedReading, file_of, function_of
 from tilth.gate.pytest_config import pytest_setup
 from tilth.gate.pytest_run import PytestEnd, run_pytest
 from tilth.gate.seed_files import read_seeds
+from tilth.gate.staying import staying_tests
 from tilth.git.kept_trees import TreeSource
 from tilth.interview import rules
 from tilth.interview.known_names import read_names
-from tilth.interview.red_reason import KnownNames, fault
+from tilth.interview.red_reason import KnownNames, fault, unmendable
 from tilth.interview.test_faults import find_slips
 
 PROOF_TIMEOUT_S = 60.0
 _TESTS = "tests"
+_NOT_SEEN_TO_STAY = (
+    "is marked `stays`, but its file cannot be loaded on the base: import what is new inside the "
+    "tests that need it"
+)
+_DOES_NOT_STAY = "is marked `stays`, but is not green on the base: there is nothing to keep"
 
 
 class FileProof(Value):
-    """Hold what one test file did on the base."""
+    """Hold what one test file did on the base; `causes` are problems that no worker can mend."""
 
     path: str
     tests: int
     collects: bool
     red: bool
     problems: tuple[str, ...] = ()
+    causes: tuple[str, ...] = ()
 
 
 class TaskProof(Value):
@@ -51,6 +58,7 @@ class TaskProof(Value):
     criteria: int
     covered: int
     problems: tuple[str, ...] = ()
+    causes: tuple[str, ...] = ()
 
 
 class SeedProof(Value):
@@ -68,6 +76,14 @@ class SeedProof(Value):
     def holds(self) -> bool:
         return not self.problems
 
+    @property
+    def causes(self) -> dict[str, tuple[str, ...]]:
+        """Give what no worker can mend, each with the tasks that it stops."""
+        said = dict.fromkeys(cause for task in self.tasks for cause in task.causes)
+        return {
+            cause: tuple(task.id for task in self.tasks if cause in task.causes) for cause in said
+        }
+
 
 def unheard(doing: str) -> None:
     """Say nothing of what is being tried."""
@@ -82,6 +98,10 @@ class Prover:
     base: str
     timeout_s: float = PROOF_TIMEOUT_S
     at: Callable[[str], None] = unheard
+    # What to do about a module of the project that git ignores and that is missing.
+    ignored: Callable[[str], str | None] = lambda module: None
+    # How each file went by itself, for whoever wants to know more of it.
+    ends: dict[str, PytestEnd] = field(default_factory=dict)
 
     def try_out(self, tests: Mapping[str, str], plan: str) -> dict[str, FileProof]:
         """Run each file alone and then all of them together; `plan` is what the plan says."""
@@ -89,9 +109,10 @@ class Prover:
         if not files:
             return {}
         with open_export(self.runtime, self.base, Overlay(places=files)) as export:
-            known = read_names(export.path, self.runtime.python, plan, files)
+            known = read_names(export.path, self.runtime.python, plan, files, self.ignored)
             text_faults = find_slips(export, tuple(files), self.timeout_s)
             alone = {path: self._run({path: content}) for path, content in files.items()}
+            self.ends.update(alone)
             proofs = {
                 path: self._judge(path, end, known, text_faults.get(path, []))
                 for path, end in alone.items()
@@ -109,7 +130,7 @@ class Prover:
         self.at(f"trying {'all tests together' if more else first} on {self.base[:7]}")
         setup = pytest_setup(lambda path: self.trees.read(self.base, path), texts)
         with open_export(self.runtime, self.base, Overlay(places=files)) as export:
-            return run_pytest(export, tuple(files), setup, self.timeout_s)
+            return run_pytest(export, tuple(files), setup, self.timeout_s, watched=True)
 
     def _judge(
         self, path: str, end: PytestEnd, known: KnownNames, text_faults: list[str]
@@ -156,20 +177,31 @@ def _findings(
         return bad.model_copy(update={"problems": (f"{path}: {why}",)})
     faults = run_faults(end.run) if end.run.status not in (2, 5) else []
     results = [result for result in end.run.results if file_of(result.node) == path]
-    problems = [line for result in results if (line := _result_problem(result, known))]
+    stays = staying_tests(end.run.seeds.get(path, SeedReading()))
+    problems = [line for result in results if (line := _result_problem(result, known, stays))]
     collected = not any(result.node == path for result in results)
     if collected:
         problems += _unheard(path, tests, results)
+    else:
+        problems += [f"{path}::{test}: {_NOT_SEEN_TO_STAY}" for test in sorted(stays)]
     if faults and not problems:
         problems = [f"{path}: {line}{_said(end)}" for line in faults]
-    red = bool(results) and all(result.is_red for result in results) and not problems
+    proven = all(result.is_red or function_of(result.node) in stays for result in results)
+    red = bool(results) and proven and not problems
     collects = bool(results) and (collected or not problems)
-    return bad.model_copy(update={"collects": collects, "red": red, "problems": tuple(problems)})
+    causes = dict.fromkeys(cause for each in results if (cause := unmendable(each, known)))
+    said = {"problems": tuple(problems), "causes": tuple(causes)}
+    return bad.model_copy(update={"collects": collects, "red": red, **said})
 
 
-def _result_problem(result: NodeResult, known: KnownNames) -> str | None:
+def _result_problem(result: NodeResult, known: KnownNames, stays: frozenset[str]) -> str | None:
+    if function_of(result.node) in stays:
+        return None if result.ending == "passed" else f"{result.node}: {_DOES_NOT_STAY}"
     if result.ending == "passed":
-        return f"{result.node}: passes on the base already, so it proves nothing"
+        return (
+            f"{result.node}: passes on the base already, so it proves nothing; if it is to "
+            "stay so, mark it `# AC-<n> stays`"
+        )
     if not result.is_red:
         return f"{result.node}: is {result.ending} on the base: an acceptance test must always run"
     why = fault(result, known)
@@ -230,6 +262,10 @@ def _task_proof(
         *(line for proof in proofs for line in proof.problems),
         *(rules.criteria_problems(task, sound, readings) if sound else ()),
     ]
+    causes = [
+        *(line for name in own if _unread(name, readings) for line in broken[name]),
+        *(cause for proof in proofs for cause in proof.causes),
+    ]
     whole = bool(proofs) and len(proofs) == len(own)
     return TaskProof(
         id=task.id,
@@ -241,4 +277,9 @@ def _task_proof(
         criteria=len(task.acceptance_criteria),
         covered=rules.covered(task, sound, readings),
         problems=tuple(problems),
+        causes=tuple(dict.fromkeys(causes)),
     )
+
+
+def _unread(name: str, readings: Mapping[str, SeedReading]) -> bool:
+    return name in readings and readings[name].error is not None

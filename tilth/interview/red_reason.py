@@ -26,7 +26,7 @@ _SIGNATURE = re.compile(
     r"|got some positional-only|takes .*argument|missing \d+ required)"
 )
 
-# Packages that tests like to use; one of them that is missing is no part of the feature.
+# Packages that tests like to use: what a misspelt name may have meant, though it is not installed.
 _WELL_KNOWN = frozenset(
     {
         "attrs",
@@ -64,6 +64,8 @@ class KnownNames:
     plan: str
     tests: frozenset[str]
     defines: Callable[[str], bool]
+    # What to do about a module of the project that git ignores and that is missing.
+    ignored: Callable[[str], str | None] = lambda module: None
 
     def is_projects(self, module: str) -> bool:
         return module.partition(".")[0] in self.project
@@ -100,6 +102,15 @@ def fault(result: NodeResult, known: KnownNames) -> str | None:
     )
 
 
+def unmendable(result: NodeResult, known: KnownNames) -> str | None:
+    """Say what is wrong where no change of the project's own code can turn a test green."""
+    if result.error == "ModuleNotFoundError" or result.error == "FixtureLookupError":
+        return fault(result, known)
+    if result.error == "ImportError" and not _in_project(result.place, known):
+        return fault(result, known)
+    return None
+
+
 def _failure(result: NodeResult) -> str | None:
     message = result.message or ""
     if result.error == "Failed" and "async def functions are not natively supported" in message:
@@ -129,12 +140,14 @@ def _import_fault(result: NodeResult, known: KnownNames) -> str | None:
 
 
 def _module_fault(module: str, result: NodeResult, known: KnownNames) -> str | None:
+    if known.is_projects(module):
+        return known.ignored(module)
     if _in_project(result.place, known):
         return (
             f"{_where(result.place)} needs {module}, which is not installed: install it for the "
             "project's Python, or set TILTH_PYTHON to one that has it"
         )
-    if known.is_projects(module) or known.names(module):
+    if known.names(module):
         return None
     if "." in module:
         return f"{module} does not exist, and {module.partition('.')[0]} is no part of this project"
@@ -144,14 +157,20 @@ def _module_fault(module: str, result: NodeResult, known: KnownNames) -> str | N
             f"no module is called {module}: did you mean {near}? If the feature is to add it, name "
             "it in the task's description"
         )
-    if module in _WELL_KNOWN:
-        return f"{module} is not installed for the project's Python: do without it"
-    return None
+    if module in known.outside:
+        return (
+            f"{module} is not installed: install it for the project's Python, or set TILTH_PYTHON "
+            "to one that has it"
+        )
+    return (
+        f"{module} is not installed, and neither the repository nor the plan names it: install it "
+        "for the project's Python, or, if a task is to add it, name it in that task's description"
+    )
 
 
 def _near_miss(module: str, known: KnownNames) -> str | None:
     """Find the known module a name looks like a misspelling of; another number is none."""
-    modules = known.project | known.outside | _WELL_KNOWN
+    modules = (known.project | known.outside | _WELL_KNOWN) - {module}
     near = difflib.get_close_matches(module, modules, n=1, cutoff=_NEAR)
     return near[0] if near and _stem(near[0]) != _stem(module) else None
 

@@ -36,6 +36,9 @@ from tilth.log.night_events import QuotaWait as QuotaWait
 from tilth.log.night_events import SecondOpinion as SecondOpinion
 from tilth.log.person_events import OperatorRequested as OperatorRequested
 from tilth.log.person_events import OperatorSpoke as OperatorSpoke
+from tilth.log.project_events import Carried as Carried
+from tilth.log.project_events import CarriedFile as CarriedFile
+from tilth.log.project_events import Preflighted as Preflighted
 from tilth.log.session_events import SCHEMA_VERSION as SCHEMA_VERSION
 from tilth.log.session_events import CacheWarning as CacheWarning
 from tilth.log.session_events import CapWarning as CapWarning

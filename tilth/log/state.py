@@ -16,12 +16,11 @@ that does has one below, and nothing else in the program counts or remembers eve
 from __future__ import annotations
 
 import functools
-import gc
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from tilth.base.uncollected import uncollected
 from tilth.base.values import changed
 from tilth.contract.operator_word import Verb
 from tilth.contract.suite_record import SuiteRecord
@@ -92,6 +91,8 @@ class SessionState:
     starts: tuple[Start, ...] = ()
     prepared: ev.SessionPrepared | None = None
     seed: ev.SeedCommitted | None = None
+    carried: ev.Carried | None = None
+    preflight: ev.Preflighted | None = None
     # The commit the session builds on, the last one it put on its branch, and all that it made.
     tip: str | None = None
     left_at: str | None = None
@@ -217,21 +218,8 @@ def fold(events: Iterable[Event], *, conversations: bool = False) -> SessionStat
     """Read a whole log once, with the texts of its open conversations for whoever goes on."""
     if not conversations:
         return functools.reduce(_advanced, events, SessionState())
-    with _uncollected():
+    with uncollected():
         return functools.reduce(_advanced, events, SessionState(conversations=Conversations()))
-
-
-@contextmanager
-def _uncollected() -> Iterator[None]:
-    """Make objects that stay: without a search for garbage now, and left out of later ones."""
-    searches = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.freeze()
-        if searches:
-            gc.enable()
 
 
 def apply(state: SessionState, event: Event) -> SessionState:
@@ -313,6 +301,16 @@ def _(state: SessionState, event: Event, prepared: ev.SessionPrepared) -> Sessio
 @_on(ev.SeedCommitted)
 def _(state: SessionState, event: Event, seed: ev.SeedCommitted) -> SessionState:
     return changed(state, seed=seed, tip=seed.commit, left_at=seed.commit)
+
+
+@_on(ev.Carried)
+def _(state: SessionState, event: Event, carried: ev.Carried) -> SessionState:
+    return changed(state, carried=carried)
+
+
+@_on(ev.Preflighted)
+def _(state: SessionState, event: Event, preflight: ev.Preflighted) -> SessionState:
+    return changed(state, preflight=preflight)
 
 
 @_on(ev.ContextReset)

@@ -20,10 +20,12 @@ from tilth.git.source import open_source
 from tilth.log.state import SessionState
 from tilth.model.messages import Model
 from tilth.sandbox.removal import temporary_directory
+from tilth.session.carry import bring_along, lay_carried
 from tilth.session.files import read_tests
 from tilth.session.frontend import Frontend
 from tilth.session.models import Models
 from tilth.session.parts import open_parts, read_facts
+from tilth.session.project_setup import run_setup
 from tilth.session.session import Checkpoint, Session
 from tilth.task.bench import Bench
 
@@ -56,7 +58,8 @@ def open_ground(
             workspace = parts.workspace(copy)
             with parts.open_run(copy, SessionState()) as context:
                 workspace.create(recorded.base_commit)
-                parts.run_setup(context, copy, workspace)
+                lay_carried(copy, workspace)
+                run_setup(parts, context, copy, workspace)
                 yield parts.bench(context, copy, workspace)
 
 
@@ -65,4 +68,6 @@ def _copy(session: Session, sessions: Path, mask: Mask) -> Session:
     checkpoint = Checkpoint.model_validate({**recorded, "status": "running", "usage": {}})
     tests = read_tests(session.seed_tests)
     clock = SystemClock()
-    return Session.new(sessions, checkpoint, session.plan, tests, clock=clock, mask=mask)
+    copy = Session.new(sessions, checkpoint, session.plan, tests, clock=clock, mask=mask)
+    bring_along(session, copy)
+    return copy

@@ -42,6 +42,7 @@ from tilth.replay.compare import (
 from tilth.replay.recording import Recording, Start
 from tilth.sandbox.removal import scratch_directory
 from tilth.session.at_rest import Desk, open_desk
+from tilth.session.carry import bring_along
 from tilth.session.files import read_tests
 from tilth.session.frontend import Frontend
 from tilth.session.lane_recovery import Asked
@@ -299,7 +300,9 @@ class _Play:
         )
         tests = read_tests(recorded.seed_tests)
         plan = _unstarted(recorded.plan)
-        return Session.new(settings.sessions_dir, checkpoint, plan, tests, clock=clock, mask=mask)
+        made = Session.new(settings.sessions_dir, checkpoint, plan, tests, clock=clock, mask=mask)
+        bring_along(recorded, made)
+        return made
 
     def _workspace(self, session: Session) -> Workspace:
         return Workspace(self._source, session.workspace, session.id, SystemClock())

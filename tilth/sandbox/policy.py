@@ -52,6 +52,8 @@ class Policy:
     registration: Path | None = None
     git_config: Path | None = None
     network: bool = False
+    # Files that git ignores and that the worker is given: to be read, never to be changed.
+    carried: tuple[Path, ...] = ()
 
     @property
     def venv(self) -> Path:
@@ -65,7 +67,7 @@ class Policy:
         """Say what the worker's commands may reach."""
         return Access(
             writable=(self.workspace, self.home),
-            readable=(*self._own_git(), *self._programs(), self.setup_home),
+            readable=(*self._own_git(), *self._programs(), self.setup_home, *self.carried),
             pinned=self._read_by_git(),
             hidden=self._hidden(),
             binds=(*self._clean_config(), *self._made_venv(), *self._in_the_sources_place()),

@@ -18,14 +18,18 @@ from tilth.base.errors import TilthError, ToolError, UserError
 from tilth.config.secrets import Mask
 from tilth.config.settings import SandboxChoice, Settings, known_secrets, load
 from tilth.git.command import OLDEST_GIT, base_environment, execute
+from tilth.git.source import open_source
 from tilth.model.messages import Role
 from tilth.model.reviewers import is_same_model, read_reviewers
+from tilth.session.carry import find, wish_of
 from tilth.session.catalog import holder_of, list_sessions
 from tilth.session.doctor_check import Check, Grade
 from tilth.session.lost_log import LostLog, require_log, statuses
 from tilth.session.measured import newest
+from tilth.session.parts import read_facts
 from tilth.session.programs import answer_of, said_by
 from tilth.session.session import Session, SessionStatus
+from tilth.show.project_lines import carried_line
 from tilth.tools import find_ruff
 
 OLDEST_PYTHON = (3, 11)
@@ -51,6 +55,7 @@ def examine(
     checks.append(_sandbox(settings))
     checks += _ground(settings)
     checks += _sessions(settings)
+    checks += _carried(settings)
     checks += _models(settings)
     checks += _telemetry(environ)
     if online:
@@ -134,6 +139,20 @@ def _settings(settings: Settings, environ: Mapping[str, str]) -> Iterator[Check]
     except UserError as error:
         for line in str(error).splitlines():
             yield Check("settings", Grade.FAIL, line, "correct the file")
+
+
+def _carried(settings: Settings) -> Iterator[Check]:
+    """Say what a run in the repository one stands in would be given of what git ignores."""
+    try:
+        source = open_source(Path.cwd())
+        wish = wish_of(settings, read_facts(source, source.head), source, source.head)
+        found = find(source, source.root, source.head, wish) if wish else None
+    except TilthError:
+        return  # No repository, or one without a commit: nothing would be carried.
+    if found is None or not found.sizes:
+        yield Check("carry", Grade.PASS, "no file that git ignores is carried")
+        return
+    yield Check("carry", Grade.PASS, carried_line(tuple(found.sizes), sum(found.sizes.values())))
 
 
 def _sandbox(settings: Settings) -> Check:

@@ -17,6 +17,7 @@ from tilth.git.commits import failed_message
 from tilth.git.lane_workspace import LaneWorkspace, stacked
 from tilth.git.source import SourceRepo
 from tilth.git.workspace import Workspace
+from tilth.session.carry import lay_carried
 from tilth.session.gate_slots import GateSlots, gates_at_once
 from tilth.session.parts import GIT_CONFIG, Parts, cores_here
 from tilth.session.session import Session
@@ -133,11 +134,13 @@ class SessionLanes:
             renew_home(own / "home")
             shutil.copyfile(self._parts.scratch / GIT_CONFIG, own / GIT_CONFIG)
         parts = replace(self._parts, scratch=own, beside=(self._parts.scratch,))
+        lay_carried(self._session, place)
         places = parts.places_after_setup(self._session, place, saying=False)
         names = [each.id for each in self._bench.record.plan.tasks]
         # Then whoever is to land first.
         slots = self._slots.handle(1 + names.index(task.id))
         gate = parts.gate(self._session, place, places, self._suites, slots, as_seen)
+        gate.preflight = self._bench.words.state.preflight
         return self._bench.at(
             tree=place,
             tools=parts.tools(place, places, task.id),

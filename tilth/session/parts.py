@@ -14,9 +14,9 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from tilth.base.clock import SystemClock
-from tilth.base.safe_text import inert
 from tilth.config.project import ProjectFacts, find_project
 from tilth.config.secrets import Mask
 from tilth.config.settings import (
@@ -28,7 +28,7 @@ from tilth.contract.prd import Plan, Task
 from tilth.contract.rules import NEWEST_RULES, Rules
 from tilth.contract.suite_record import SuiteRecord
 from tilth.gate.export import Runtime
-from tilth.gate.gate import Gate, as_it_is
+from tilth.gate.gate import as_it_is
 from tilth.git import trees
 from tilth.git.repo_config import clean_configuration, credentials
 from tilth.git.source import SourceRepo
@@ -43,6 +43,7 @@ from tilth.sandbox.choose import open_wall
 from tilth.sandbox.confinement import Confinement, Unconfined, environment
 from tilth.sandbox.policy import Policy, hidden_places, tool_places
 from tilth.sandbox.removal import temporary_directory
+from tilth.session.carry import carried_by, carried_paths, lay_carried
 from tilth.session.frontend import Frontend
 from tilth.session.gate_slots import SlotHandle
 from tilth.session.inbox import Inbox, LoggedWords
@@ -54,8 +55,7 @@ from tilth.session.night import Schedule, earlier_paces
 from tilth.session.notify import Channel, Notifier, channels
 from tilth.session.report_file import save_report
 from tilth.session.session import Session
-from tilth.session.setup import Setup, is_prepared
-from tilth.session.store import Reserve, make_private
+from tilth.session.store import Reserve
 from tilth.session.task_gate import TaskGate, renew_home
 from tilth.session.telemetry import Telemetry, open_telemetry
 from tilth.show.hiding import hide_in_print
@@ -201,10 +201,12 @@ class Parts:
 
     def bench(self, context: RunContext, session: Session, workspace: Workspace) -> Bench:
         """Give a bench at a worktree, after setup: its interpreter may be one that setup made."""
+        lay_carried(session, workspace)
         places = self.places_after_setup(session, workspace)
         tools = self.tools(workspace, places)
         known = {record.tree: record for record in context.words.state.suites}
         gate = self.gate(session, workspace, places, known)
+        gate.preflight = context.words.state.preflight
         return context.at(tree=workspace, tools=tools, gate=gate)
 
     def tools(self, workspace: Workspace, places: Policy, task_id: str | None = None) -> Tools:
@@ -213,7 +215,7 @@ class Parts:
             root=workspace.path,
             confinement=self.confinement,
             access=places.worker(),
-            env=self.command_env(places),
+            env=self.worker_env(places),
             bash_timeout_s=self.settings.tool_timeout_seconds,
             ruff=find_ruff(),
         )
@@ -228,7 +230,8 @@ class Parts:
         if self.facts.setup and isinstance(self.confinement, Unconfined):
             # Without a sandbox nothing is bound elsewhere: setup's own stands in the worktree.
             made.append(workspace.path / ".venv")
-        return self.places(workspace, setup, *made, saying=saying)
+        places = self.places(workspace, setup, *made, saying=saying)
+        return replace(places, carried=carried_paths(session, workspace))
 
     def gate(
         self,
@@ -238,27 +241,49 @@ class Parts:
         suites: dict[str, SuiteRecord] | None = None,
         slots: SlotHandle | None = None,
         seen: Callable[[Plan, Task], Plan] = as_it_is,
-    ) -> Gate:
+    ) -> TaskGate:
         """Give the gate that proves trees of a session; those of one run share `suites`."""
         places = places or self.places_after_setup(session, workspace)
-        runtime = self.runtime(workspace, places, self.source.root, workspace.path)
+        gate = self.gate_at(
+            places,
+            workspace,
+            session.seed_tests,
+            carried_by(session),
+            slots,
+            suites={} if suites is None else suites,
+            seen=seen,
+            start=session.start_commit,
+        )
+        gate.worker_home = places.home
+        return gate
+
+    def gate_at(
+        self,
+        places: Policy,
+        workspace: Workspace,
+        seed_tests: Path,
+        carried: Path,
+        slots: SlotHandle | None = None,
+        **more: Any,
+    ) -> TaskGate:
+        """Give a gate, whether there is a session or not."""
+        runtime = self.runtime(workspace, places, carried, self.source.root, workspace.path)
         return TaskGate(
             workspace=workspace,
             runtime=replace(runtime, place=slots.taken) if slots else runtime,
-            seed_tests=session.seed_tests,
+            seed_tests=seed_tests,
             facts=self.facts,
             timeout_s=self.settings.validator_timeout_seconds,
-            suites={} if suites is None else suites,
             cores=1 if slots else cores_here(),
             alone=slots.alone if slots else nullcontext,
-            seen=seen,
             mask=self.mask,
-            start=session.start_commit,
             challenge_seconds=self.settings.challenge_seconds,
-            worker_home=places.home,
+            **more,
         )
 
-    def runtime(self, trees: Workspace, places: Policy, *stands_for: Path) -> Runtime:
+    def runtime(
+        self, trees: Workspace, places: Policy, carried: Path, *stands_for: Path
+    ) -> Runtime:
         """Say where and how validators run that take the place of some checkouts."""
         return Runtime(
             export=trees.export,
@@ -269,37 +294,8 @@ class Parts:
             ruff=require_ruff(),
             scratch=self.scratch,
             stands_for=tuple(path.resolve() for path in stands_for),
+            carried=carried,
         )
-
-    def run_setup(
-        self, context: RunContext, session: Session, workspace: Workspace, *, again: bool = False
-    ) -> None:
-        """Run the project's setup commands, unless the log says that it was done."""
-        commands = self.facts.setup
-        if not commands:
-            return
-        if not again and is_prepared(context.words.state.setups, commands):
-            return
-        setup = session.directory / "setup"
-        places = self.places(workspace, setup, setup / "venv")
-        places = replace(places, network=places.network or self.setup_network)
-        reach = "with" if places.network else "without"
-        for line in commands:
-            asked = f"setup, as the repository's {self.facts.file} asks"
-            self.frontend.tell(f"{asked}, {reach} network: {inert(line)}")
-        for folder in (places.setup, places.setup_home, places.venv):
-            make_private(folder)
-        # Nothing of a virtual environment is for git to see, whoever makes it.
-        (places.venv / ".gitignore").write_text("*\n", encoding="utf-8")
-        Setup(
-            commands=commands,
-            root=workspace.path,
-            confinement=self.confinement,
-            access=places.for_setup(),
-            env=environment(
-                self.command_environ, home=places.setup_home, path_first=places.python.parent
-            ),
-        ).run(context.emit, self.mask)
 
     def places(
         self, workspace: Workspace | None, setup: Path, *made: Path, saying: bool = False
@@ -332,6 +328,11 @@ class Parts:
     def command_env(self, places: Policy) -> dict[str, str]:
         """Give the environment of the worker's and the gate's commands."""
         return environment(self.command_environ, home=places.home, path_first=places.python.parent)
+
+    def worker_env(self, places: Policy) -> dict[str, str]:
+        """Give the worker's environment: bare `pytest` finds the modules that the gate finds."""
+        roots = (str(places.workspace), str(places.workspace / "src"))
+        return {**self.command_env(places), "PYTHONPATH": os.pathsep.join(roots)}
 
 
 @contextmanager

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from tilth.config.project import SEED_RUN
 from tilth.contract.prd import Plan
+from tilth.log.events import Preflighted
 from tilth.model.messages import Role
 from tilth.model.reviewers import is_same_model
 from tilth.session.measured import figures
@@ -26,6 +27,9 @@ from tilth.session.programs import require_python
 LITTLE_DISK_BYTES = 10_000_000_000
 SLOW_SUITE_S = 20.0
 SHORT_NIGHT_S = 3600.0
+
+# Proves a plan with its tests; UserError where no worker could mend what is wrong.
+Preflight = Callable[[Parts, Plan, Mapping[str, bytes], str], Preflighted]
 
 
 @dataclass(frozen=True)
@@ -71,18 +75,28 @@ def hindrances(ground: Ground) -> Iterator[str]:
         yield f"the deadline is in {ground.seconds_left / 60:.0f} minutes"
 
 
-def look_ahead(parts: Parts, plan: Plan, tests: Iterable[str], *, pings: bool) -> None:
-    """Try the Python that was named and every model the plan needs; say what stands in the way."""
+def look_ahead(
+    parts: Parts,
+    plan: Plan,
+    tests: Mapping[str, bytes],
+    base: str,
+    *,
+    pings: bool,
+    preflight: Preflight | None = None,
+) -> Preflighted | None:
+    """Try the Python that was named, the plan and its models; say what stands in the way."""
     frontend, clock = parts.frontend, parts.schedule.clock
     if python := parts.settings.python:
         runs_seeds = SEED_RUN not in parts.facts.defaults_left_out
         require_python(python, parts.command_environ, pytest=runs_seeds)
+    proven = preflight(parts, plan, tests, base) if preflight else None
     if pings:
         for each in needed(parts.settings, {**parts.panel.by_name, **parts.panel.others}):
             ping(each, frontend.interrupt, clock, frontend.tell)
     said = "; ".join(hindrances(_ground(parts, plan, tuple(tests))))
     if said:
         frontend.tell(f"before the night: {said}")
+    return proven
 
 
 def _ground(parts: Parts, plan: Plan, tests: tuple[str, ...]) -> Ground:

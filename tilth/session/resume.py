@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, MutableMapping
+from functools import partial
 from pathlib import Path
 
 from tilth.base.clock import Clock, SystemClock
@@ -18,12 +19,13 @@ from tilth.model.provider import load_early
 from tilth.session.at_rest import take_up_leftovers
 from tilth.session.catalog import find_session, latest_to_resume
 from tilth.session.fence import Guard
+from tilth.session.files import read_tests
 from tilth.session.frontend import Frontend
 from tilth.session.lost_log import require_start
 from tilth.session.models import choose_reviewers, require_endpoints
 from tilth.session.night import Schedule
 from tilth.session.parts import open_parts, read_facts
-from tilth.session.readiness import look_ahead
+from tilth.session.readiness import Preflight, look_ahead
 from tilth.session.run import RunResult, result_of, run_session
 from tilth.session.session import Session, SessionStatus
 
@@ -36,6 +38,7 @@ def resume(
     until: str | None = None,
     ping: bool = False,
     spend_leftovers: bool = False,
+    preflight: Preflight | None = None,
     environ: MutableMapping[str, str] = os.environ,
     frontend: Frontend | None = None,
     clock: Clock | None = None,
@@ -55,7 +58,8 @@ def resume(
     )
     try:
         frontend = frontend or Frontend()
-        return _go_on(settings, session, environ, frontend, schedule, fresh=fresh, ping=ping)
+        begun = partial(_go_on, settings, session, environ, frontend, schedule)
+        return begun(fresh=fresh, ping=ping, preflight=preflight)
     finally:
         session.release()
 
@@ -69,6 +73,7 @@ def _go_on(
     *,
     fresh: bool,
     ping: bool,
+    preflight: Preflight | None,
 ) -> RunResult:
     memory = fold(session.events(), conversations=True)
     _mend_checkpoint(session, memory, frontend)
@@ -96,9 +101,11 @@ def _go_on(
     resumed = session.checkpoint.status is not SessionStatus.PREPARED
     settings = settings.under(facts)
     with open_parts(settings, source, facts, frontend, panel=panel, schedule=schedule) as parts:
+        proven = None
         if not resumed:
-            look_ahead(parts, session.plan, os.listdir(session.seed_tests), pings=ping)
-        ending = run_session(parts, session, memory, resumed=resumed, fresh=fresh)
+            asked = parts, session.plan, read_tests(session.seed_tests), session.start_commit
+            proven = look_ahead(*asked, pings=ping, preflight=preflight)
+        ending = run_session(parts, session, memory, resumed=resumed, fresh=fresh, preflight=proven)
         return result_of(session, ending.exit_code, ending)
 
 

@@ -13,18 +13,22 @@ from tilth import __version__
 from tilth.config.settings import VARIABLES
 from tilth.contract.outcomes import ExitCode, StopReason
 from tilth.contract.prd import Task
-from tilth.log.events import SessionStart
+from tilth.git.workspace import Workspace
+from tilth.log.events import Preflighted, SessionStart
 from tilth.log.state import SessionState
 from tilth.loop import run as run_loop
 from tilth.model.messages import Role
 from tilth.model.reviewers import is_same_model
 from tilth.session.at_rest import settle_inbox
 from tilth.session.branch import commit_seed, make_worktree
+from tilth.session.carry import Carry, carried_by, record_of, wish_of
 from tilth.session.lane_recovery import Asked, recover_lanes
 from tilth.session.lanes import SessionLanes
 from tilth.session.parts import Parts
+from tilth.session.project_setup import run_setup
 from tilth.session.recovery import Found, recover
 from tilth.session.session import Session, SessionStatus
+from tilth.task.bench import RunContext
 from tilth.task.ending import Ending
 from tilth.task.lanes import Work
 
@@ -65,6 +69,7 @@ def run_session(
     resumed: bool = False,
     fresh: Asked = False,
     clear: bool = True,
+    preflight: Preflighted | None = None,
 ) -> Ending:
     """Make what is missing, mend what a crash left if this is a resume, and work on the plan.
 
@@ -86,7 +91,9 @@ def run_session(
                 emit(start)
             if memory.seed is None:
                 commit_seed(session, workspace, emit)
-            parts.run_setup(context, session, workspace, again=lost)
+            prepare_project(parts, context, session, workspace, memory, lost=lost)
+            if preflight is not None:
+                note_preflight(context, session, workspace, preflight)
             bench = parts.bench(context, session, workspace)
             found = Found(session, workspace, memory, start, worktree_lost=lost)
             if laned:
@@ -103,6 +110,34 @@ def run_session(
         # What was said after the last look into the inbox and before the lock was free.
         settle_inbox(session.directory, parts.mask, session.guard)
     return ending
+
+
+def prepare_project(
+    parts: Parts,
+    context: RunContext,
+    session: Session,
+    workspace: Workspace,
+    memory: SessionState,
+    *,
+    lost: bool,
+) -> None:
+    """Run setup in the worktree, with the ignored files the session carries, and keep those."""
+    source, base = parts.source, session.start_commit
+    carry = Carry(session, memory, context.emit)
+    wish = None if carry.is_settled else wish_of(parts.settings, parts.facts, source, base)
+    carry.begin(source, wish, workspace.path, base)
+    run_setup(parts, context, session, workspace, again=lost)
+    carry.settle(source, wish, workspace.path, base)
+
+
+def note_preflight(
+    context: RunContext, session: Session, workspace: Workspace, found: Preflighted
+) -> None:
+    """Put on record what was proven before; its results hold if the very same was carried."""
+    tip = workspace.tip() or session.start_commit
+    is_same = record_of(carried_by(session)).sha256 == found.carried
+    said: dict[str, object] = {} if is_same else {"baselines": {}, "suite_report": None}
+    context.emit(found.model_copy(update={"tree": workspace.tree_of(tip), **said}))
 
 
 def start_event(parts: Parts, session: Session) -> SessionStart:

@@ -8,13 +8,13 @@ again.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from tilth.base.errors import ToolError, UserError
 from tilth.config.secrets import Mask
-from tilth.log.events import Emit, HookRan
+from tilth.log.events import HookRan
 from tilth.sandbox.confinement import Access, Command, Confinement, run
 
 HOOK = "setup"
@@ -33,7 +33,7 @@ class Setup:
     env: Mapping[str, str]
     timeout_s: float = _TIMEOUT_S
 
-    def run(self, emit: Emit, mask: Mask) -> None:
+    def run(self, emit: Callable[[HookRan], object], mask: Mask) -> None:
         """Run all commands in order; UserError at the first that fails."""
         for line in self.commands:
             exit_code, output = self._run(line)

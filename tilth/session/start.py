@@ -31,7 +31,7 @@ from tilth.session.lost_log import LostLog, require_log, statuses
 from tilth.session.models import choose_reviewers, require_endpoints
 from tilth.session.night import Schedule
 from tilth.session.parts import Parts, open_parts, read_facts
-from tilth.session.readiness import look_ahead
+from tilth.session.readiness import Preflight, look_ahead
 from tilth.session.resume import resume
 from tilth.session.run import RunResult, result_of, run_session
 from tilth.session.second_night import numbered
@@ -48,6 +48,7 @@ def start(
     until: str | None = None,
     ping: bool = True,
     spend_leftovers: bool = False,
+    preflight: Preflight | None = None,
     environ: MutableMapping[str, str] = os.environ,
     frontend: Frontend | None = None,
     clock: Clock | None = None,
@@ -60,8 +61,7 @@ def start(
     """
     overrides, frontend = overrides or {}, frontend or Frontend()
     schedule = Schedule.read(until, clock, spend_leftovers=spend_leftovers)
-    settings = load(overrides, environ)
-    require_endpoints(settings)
+    require_endpoints(settings := load(overrides, environ))
     load_early()
     go_on = partial(
         resume,
@@ -69,6 +69,7 @@ def start(
         until=until,
         ping=ping,
         spend_leftovers=spend_leftovers,
+        preflight=preflight,
         environ=environ,
         frontend=frontend,
         clock=clock,
@@ -77,26 +78,35 @@ def start(
     if prd is None:
         return go_on(prepared_to_run(settings, open_source(_source_of(repo, target)), frontend))
     bundle, source = read_bundle(prd), open_for_session(repo_for(repo, prd))
-    if is_dirty(source):
-        frontend.tell("note: uncommitted changes in the repository are not part of the session")
+    facts = read_facts(source, source.head)
+    _note_changes(source, frontend)
     earlier = None if new else _offer(settings, bundle, source, frontend)
     if earlier is not None:
         return go_on(earlier)
     bundle = numbered(source, bundle, frontend.tell, renumber=renumber)
-    settings = settings.under(facts := read_facts(source, source.head))
     wish = {"second_opinions": spend_leftovers}
     panel = choose_reviewers(settings, bundle.plan, environ, frontend, **wish)
-    with open_parts(settings, source, facts, frontend, panel=panel, schedule=schedule) as parts:
-        return _run_new(parts, bundle, ping=ping, fence=fence)
+    known = settings.under(facts), source, facts, frontend
+    with open_parts(*known, panel=panel, schedule=schedule) as parts:
+        return _run_new(parts, bundle, ping=ping, preflight=preflight, fence=fence)
 
 
-def _run_new(parts: Parts, bundle: Bundle, *, ping: bool, fence: Fence | None) -> RunResult:
+def _note_changes(source: SourceRepo, frontend: Frontend) -> None:
+    if is_dirty(source):
+        frontend.tell("note: uncommitted changes in the repository are not part of the session")
+
+
+def _run_new(
+    parts: Parts, bundle: Bundle, *, ping: bool, preflight: Preflight | None, fence: Fence | None
+) -> RunResult:
     if parts.settings.jobs > 1:
         require_merging()
     tests = seed_tests(parts, bundle)
-    look_ahead(parts, bundle.plan, tests, pings=ping)
+    proven = look_ahead(
+        parts, bundle.plan, tests, parts.source.head, pings=ping, preflight=preflight
+    )
     session = create(parts, bundle, tests, fence)
-    ending = run_session(parts, session, SessionState())
+    ending = run_session(parts, session, SessionState(), preflight=proven)
     return result_of(session, ending.exit_code, ending)
 
 

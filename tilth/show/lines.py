@@ -25,6 +25,7 @@ from tilth.show import (
     handover_lines,
     lane_lines,
     night_lines,
+    project_lines,
     session_lines,
 )
 from tilth.show.note import Note, Tone
@@ -175,6 +176,14 @@ def _(hook: ev.HookRan, now: Progress) -> Iterator[Note]:
     yield Note("", text, QUIET, NO, story=bool(hook.exit_code))
 
 
+def _before(run: ev.ValidatorRun) -> str:
+    if run.suite is not None:
+        return f"the project's own tests are {'green' if run.passed else 'partly red'} on the base"
+    if run.passed:
+        return f"{run.name} is green before the work begins: its tests prove nothing about it"
+    return f"{run.name} is red before the work begins, as it should be"
+
+
 @lines.register
 def _(run: ev.ValidatorRun, now: Progress) -> Iterator[Note]:
     counts = test_counts(run.tests)
@@ -182,8 +191,8 @@ def _(run: ev.ValidatorRun, now: Progress) -> Iterator[Note]:
     if run.suite is not None and run.suite.not_run is not None:
         yield Note("base", f"{run.name} not run: {run.suite.not_run.words()}", QUIET)
     elif run.phase == "base":
-        text = f"{run.name} is {'green' if run.passed else 'red'} before the work begins"
-        yield Note("start", figures.joined((text, counts, took)), QUIET)
+        details = tuple(project_lines.suite_details(run.suite)) if run.suite else ()
+        yield Note("start", figures.joined((_before(run), counts, took)), QUIET, "", details)
     elif run.passed:
         label = "landing" if run.phase == "landing" else "gate"
         yield Note(label, figures.joined((run.name, counts or "passed", took)), GOOD, YES)
@@ -332,6 +341,6 @@ def _(failed: ev.TaskFailed, now: Progress) -> Iterator[Note]:
     )
 
 
-_KINDS = (session_lines, evidence_lines, handover_lines, lane_lines, night_lines)
+_KINDS = (session_lines, project_lines, evidence_lines, handover_lines, lane_lines, night_lines)
 for _say in (say for kind in _KINDS for say in kind.LINES):
     lines.register(_say)

@@ -12,7 +12,7 @@ from tilth.contract.operator_requests import answers_for
 from tilth.contract.outcomes import Fresh, SetAside
 from tilth.contract.prd import Plan, Status, Task
 from tilth.gate.findings import Baseline, ValidatorReport
-from tilth.gate.steering import may_change
+from tilth.gate.steering import fits_one
 from tilth.log.events import (
     ContextReset,
     Emit,
@@ -204,7 +204,7 @@ def conventions(bench: Bench, base: str) -> tuple[NamedText, ...]:
     globs = [glob for task in bench.record.plan.tasks for glob in task.may_change]
     start = bench.record.start_commit
     found = (
-        (name, bench.tree.read(base if may_change(name, globs) else start, name))
+        (name, bench.tree.read(base if fits_one(name, globs) else start, name))
         for name in bench.settings.context_files
     )
     return tuple(

@@ -12,7 +12,7 @@ import errno
 import os
 import secrets
 import stat
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from tilth.base.errors import ToolError
@@ -32,10 +32,11 @@ _KINDS = (
 
 
 class Enclosure:
-    """Open, read and replace files below one root and nowhere else."""
+    """Open, read and replace files below one root and nowhere else; `kept` are replaced by none."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, kept: Collection[Path] = ()) -> None:
         self._given = root
+        self._kept = frozenset(kept)
         self.root = Path(os.path.realpath(root))
 
     def parts(self, path: str) -> tuple[str, ...]:
@@ -93,6 +94,11 @@ class Enclosure:
         """
         if not parts:
             raise ToolError("the path is the worktree itself: name a file in it")
+        if self._given.joinpath(*parts) in self._kept:
+            raise ToolError(
+                f"{_joined(parts)} is generated and git ignores it: it is given to you to be read, "
+                "the gate uses its own copy"
+            )
         with self._folder(parts[:-1], create=True) as parent, _opened(self.root.parent) as beside:
             mode = _mode_to_keep(parent, parts)
             with _explained(parts):

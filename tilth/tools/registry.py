@@ -55,7 +55,7 @@ class Toolbox:
     ) -> None:
         linter = None if ruff is None else Linter(ruff, root, confinement, access, env)
         shell = bash.BashTool(root, confinement, access, env, bash_timeout_s)
-        enclosure = Enclosure(root)
+        enclosure = Enclosure(root, access.readable)
         file = files.FileTools(enclosure, linter)
         find = search.SearchTools(enclosure, grep_timeout_s)
         self._keep(

@@ -97,7 +97,9 @@ def test_no_context_files_at_all_can_be_said() -> None:
 
 
 @pytest.mark.parametrize(
-    "variable", [item for item in VARIABLES if item.field != "context_files"], ids=lambda i: i.name
+    "variable",
+    [item for item in VARIABLES if item.field not in ("context_files", "carry")],
+    ids=lambda i: i.name,
 )
 def test_no_setting_of_the_user_can_be_made_by_a_repository(variable: object) -> None:
     item = next(entry for entry in VARIABLES if entry is variable)

@@ -150,6 +150,7 @@ def test_values_are_read_as_people_write_them(home: Path) -> None:
 
 
 BAD = [
+    ("CARRY", "../x", "must be off, generated, project, or a comma list of globs"),
     ("MAX_ITERATIONS_PER_TASK", "0", "must be a whole number of at least 1"),
     ("ITERATION_BONUS_PER_REJECTION", "-1", "must be a whole number of at least 0"),
     ("MAX_EVALUATOR_CALLS_PER_TASK", "1.5", "must be a whole number of at least 0"),
@@ -195,9 +196,7 @@ BAD = [
 
 
 @pytest.mark.parametrize(("name", "text", "rule"), BAD)
-def test_a_value_that_cannot_be_read_is_named_with_what_it_got(
-    home: Path, name: str, text: str, rule: str
-) -> None:
+def test_a_bad_value_is_named_with_what_it_is(home: Path, name: str, text: str, rule: str) -> None:
     with pytest.raises(BadSetting) as caught:
         read(home, **{f"TILTH_{name}": text})
     assert str(caught.value) == f"TILTH_{name} {rule}, got {text!r}"

@@ -20,9 +20,7 @@ RIGHT = [
     ("AssertionError", "assert 1 == 2", {}),
     ("Failed", "DID NOT RAISE ValueError", {}),
     ("ModuleNotFoundError", "No module named 'shop.cart'", {}),
-    ("ModuleNotFoundError", "No module named 'brandnew'", {}),
     ("ModuleNotFoundError", "No module named 'jsom'", {}),
-    ("ModuleNotFoundError", "No module named 'tokens'", {}),
     ("ImportError", "cannot import name 'add' from 'shop' (shop/__init__.py)", {}),
     ("AttributeError", "module 'shop' has no attribute 'add'", {"owner": "shop/__init__.py"}),
     ("AttributeError", "module 'shop' has no attribute 'add'", {}),
@@ -34,6 +32,9 @@ RIGHT = [
     ("SystemExit", "2", {"place": "shop/__main__.py:9"}),
 ]
 WRONG = [
+    ("ModuleNotFoundError", "No module named 'brandnew'", {}, "nor the plan names it"),
+    ("ModuleNotFoundError", "No module named 'tokens'", {}, "nor the plan names it"),
+    ("ModuleNotFoundError", "No module named 'requests'", {}, "is not installed: install it"),
     ("NameError", "name 'ad' is not defined", {}, "a name it never defines"),
     ("FixtureLookupError", "", {}, "a fixture that nobody defines"),
     ("SyntaxError", "invalid syntax", {}, "does not parse"),

@@ -24,12 +24,12 @@ from tilth.log.reader import parse_event
 
 CONTRACT = """
 session_start session_prepared seed_committed session_resume context_reset prompt_assembled
-memory_load model_call model_retry nudge tool_call tool_result pre_tool_block hook_run validator_run
-seed_tampered gate_steered seed_already_green case_parse_error case_submitted evaluator_verdict
-evaluator_parse_error ledger_appended context_trimmed stagnation blocker_raised operator_request
-operator_word commit task_done task_force_accepted task_failed proposed_learnings cap_warning
-cache_warning evaluator_tool probe_run probe_failed challenge mutants landing_refused quota_wait
-forecast second_opinion notified taken stop
+carried memory_load model_call model_retry nudge tool_call tool_result pre_tool_block hook_run
+validator_run seed_tampered gate_steered seed_already_green case_parse_error case_submitted
+evaluator_verdict evaluator_parse_error ledger_appended context_trimmed stagnation blocker_raised
+operator_request operator_word commit task_done task_force_accepted task_failed proposed_learnings
+cap_warning cache_warning evaluator_tool probe_run probe_failed challenge mutants landing_refused
+quota_wait forecast second_opinion notified taken stop preflight
 """
 
 

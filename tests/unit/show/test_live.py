@@ -53,7 +53,7 @@ def test_a_session_reads_as_a_story() -> None:
     story = [
         f"session   {SESSION} · 3 tasks | repo ~/code/words | branch session/{SESSION}",
         "task      T-001 Add slugify (1/3)",
-        "start     pytest is red before the work begins · 4 failed",
+        "start     pytest is red before the work begins, as it should be · 4 failed",
         "worker     1/32 read_file: words/slug.py · grep: def",
         "endpoint  529 overloaded, trying again in 8 s",
         "worker     2/32 edit_file: words/slug.py · bash: pytest -q ⏎ git diff",

@@ -111,7 +111,9 @@ def test_no_line_is_wider_than_the_terminal(columns: int) -> None:
 
 @pytest.mark.parametrize("columns", range(44, 70, 3))
 def test_a_line_that_is_cut_is_cut_between_two_words(columns: int) -> None:
-    words = "pytest is red before the work begins · 3 collected, 2 passed, 1 failed"
+    words = (
+        "pytest is red before the work begins, as it should be · 3 collected, 2 passed, 1 failed"
+    )
     tests = {"collected": 3, "passed": 2, "failed": 1}
     red = SAMPLES["validator_run"].model_copy(
         update={"phase": "base", "passed": False, "tests": tests, "output": ""}

@@ -97,13 +97,16 @@ class Plugin:
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         if report.outcome != "passed":
             node = str(report.nodeid)
+            if isinstance(report.longrepr, tuple):
+                self._faults.setdefault(node, {"message": _reason(report.longrepr)})
             self._note(node, "skipped" if report.outcome == "skipped" else "error")
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         node, outcome = str(report.nodeid), _outcome(report)
         if outcome in ("skipped", "xfailed") and isinstance(report.longrepr, tuple):
             path, line = self._own_path(str(report.longrepr[0])), report.longrepr[1]
-            self._faults.setdefault(node, {"place": f"{path}:{line}"})
+            fault = {"place": f"{path}:{line}", "message": _reason(report.longrepr)}
+            self._faults.setdefault(node, fault)
         self._note(node, outcome)
 
     def pytest_internalerror(self, excrepr: object) -> None:
@@ -141,6 +144,12 @@ class Plugin:
             return
         held = self._outcomes.get(node, outcome)
         self._outcomes[node] = max(held, outcome, key=_WORST.index)
+
+
+def _reason(skip: tuple[Any, ...]) -> str:
+    """Give why a test was skipped, as its author says it."""
+    lines = str(skip[2]).removeprefix("Skipped: ").strip().splitlines() or [""]
+    return lines[0][:_MESSAGE_CHARS]
 
 
 def _too_long(*_: object) -> None:
