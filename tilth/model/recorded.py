@@ -89,6 +89,14 @@ class Script:
             for behind in verdicts
         )
 
+    def tries_again(self, task: Task) -> bool:
+        """Tell whether the recording has another attempt at a task by now.
+
+        A start that was cut short before a failure was carried out plays it to its end.
+        """
+        attempts = self.recording.attempts.get(task.id, [])
+        return any(each.start <= self.start for each in attempts[self._begun.get(task.id, 0) :])
+
     def words_coming(self) -> tuple[OperatorWord, ...]:
         """Give what waited when this start began and is heard in it, now or later."""
         return tuple(each.word for each in self._words if each.start == self.start and each.waited)

@@ -83,6 +83,9 @@ class RepeatedWords:
     def come_before(self, task: Task) -> bool:
         return self._script.words_before(task)
 
+    def tries_again(self, task: Task) -> bool:
+        return self._script.tries_again(task)
+
     def answering(self, task_id: str, call_id: str) -> tuple[OperatorWord, ...]:
         return self._script.words_answering(task_id, call_id)
 

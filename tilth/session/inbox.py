@@ -97,6 +97,9 @@ class LoggedWords:
         # What was said is heard first in any case, and nobody knows what will be.
         return False
 
+    def tries_again(self, task: Task) -> bool:
+        return True
+
     def answering(self, task_id: str, call_id: str) -> tuple[OperatorWord, ...]:
         return self._inbox.waiting()
 

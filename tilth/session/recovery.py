@@ -230,6 +230,7 @@ def retry_failed(bench: Bench, workspace: Workspace) -> tuple[tuple[str, ...], s
     accepted = awaiting_landing(bench)
     failed = bench.record.plan.with_status(Status.FAILED)
     failed = tuple(task for task in failed if task.id not in accepted and not task.dropped)
+    failed = tuple(task for task in failed if bench.words.tries_again(task))
     for task in failed:
         bench.record.save_task(task.moved(Status.PENDING))
     return tuple(task.id for task in failed), unwound

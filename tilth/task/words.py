@@ -63,6 +63,9 @@ class Words(Protocol):
     def come_before(self, task: Task) -> bool:
         """Tell whether a verdict is heard before this task begins or lands: a replay knows."""
 
+    def tries_again(self, task: Task) -> bool:
+        """Tell whether this start tries a failed task again: a replay knows."""
+
     def answering(self, task_id: str, call_id: str) -> tuple[OperatorWord, ...]:
         """Give what can be the answer to a case or blocker that nobody has looked at yet."""
 
