@@ -55,7 +55,6 @@ PROJECTS: Mapping[str, tuple[str, ...]] = {
     "packaging": ("pretend", "tomli_w", "hypothesis"),
     "pathspec": (),
     "simplejson": (),
-    "sortedcontainers": (),
     "prettytable": ("pytest-lazy-fixtures",),
     "tinydb": ("pyyaml", "pytest-cov"),
 }
@@ -94,6 +93,7 @@ class Result:
     home: Mapping[str, int] = field(default_factory=dict)
     gate: Mapping[str, int] = field(default_factory=dict)
     carried: int = 0
+    cases: int = 0
     code: int = -1
     said: str = ""
 
@@ -108,6 +108,7 @@ class Result:
     def row(self) -> str:
         """Give a row of a table."""
         ending = "done" if self.code == 0 else f"exit {self.code}"
+        ending += f", {self.cases} cases" if self.cases > 1 else ""
         counts = " | ".join(map(_counts, (self.home, self.gate)))
         return f"| {self.name} | {self.version} | {counts} | {self.carried} | {ending} |"
 
@@ -138,6 +139,7 @@ def _run(source: Path, root: Path, result: Result) -> None:
         payload = line["payload"]
         if line["type"] == "carried":
             result.carried = len(payload["files"])
+        result.cases += line["type"] == "case_submitted"
         if line["type"] == "validator_run" and payload["name"] == "suite" and not result.gate:
             result.gate = payload["tests"] or {}
 
@@ -157,7 +159,11 @@ def _session(bundle: Path, source: Path, root: Path) -> tuple[int, str]:
     criteria = [{"n": 1, "met": True, "by": "test", "evidence": "test_add_one"}]
     verdict = {"verdict": "accept", "rejection_category": None, "concern": "Sound."}
     ruling = call("submit_verdict", **verdict, criteria=criteria)
-    worker = [work + call("submit_case", **case), *[call("submit_case", **case)] * 2]
+    # What a worker does that is told by the project's own rules that a notice is missing.
+    again = call(
+        "write_file", path="tilth_sample.py", content=f"# Copyright 2026 the authors\n{module}"
+    )
+    worker = [each + call("submit_case", **case) for each in (work, again, again)]
     said = io.StringIO()
     with MessagesServer(by_role(worker=worker, evaluator=[ruling])) as server:
         environ = _environ(server.url, root)
