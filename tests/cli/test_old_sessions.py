@@ -282,7 +282,7 @@ def test_an_interview_goes_on_where_it_was_cut_off(tmp_path: Path) -> None:
     task = {
         "id": "T-001",
         "title": "Add feature 1",
-        "description": "A function that adds 1.",
+        "description": "A function in feature1.py that adds 1.",
         "acceptance_criteria": ["add1(x) gives x + 1"],
     }
     seed = call(

@@ -78,7 +78,6 @@ def start(
     if prd is None:
         return go_on(prepared_to_run(settings, open_source(_source_of(repo, target)), frontend))
     bundle, source = read_bundle(prd), open_for_session(repo_for(repo, prd))
-    facts = read_facts(source, source.head)
     _note_changes(source, frontend)
     earlier = None if new else _offer(settings, bundle, source, frontend)
     if earlier is not None:
@@ -86,7 +85,7 @@ def start(
     bundle = numbered(source, bundle, frontend.tell, renumber=renumber)
     wish = {"second_opinions": spend_leftovers}
     panel = choose_reviewers(settings, bundle.plan, environ, frontend, **wish)
-    known = settings.under(facts), source, facts, frontend
+    known = settings.under(facts := read_facts(source, source.head)), source, facts, frontend
     with open_parts(*known, panel=panel, schedule=schedule) as parts:
         return _run_new(parts, bundle, ping=ping, preflight=preflight, fence=fence)
 
