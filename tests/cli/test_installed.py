@@ -89,7 +89,7 @@ def test_a_newcomer_sees_a_demo_opens_it_in_a_browser_and_can_prove_it(
     assert re.fullmatch(r"\d{8}-\d{6}-[0-9a-f]{6}", place.name)
     assert f"~/.tilth/demo/{place.name}" in shown.stdout
     assert oct(log.stat().st_mode & 0o777) == "0o600"
-    [replay] = re.findall(r"(?m)^  (\S+ .* replay latest.*)$", shown.stdout)
+    [replay] = re.findall(r"(?m)^  (\S+ .* replay \S+.*)$", shown.stdout)
     proven = subprocess.run(
         ["/bin/sh", "-c", replay],
         cwd=installed.root,
